@@ -1,5 +1,6 @@
 """Graphical models: networks of variables, learned from tables, asked and drawn."""
 
+from .pairwise import Labelling, PairwiseEnergy, minimise_energy
 from .structure import (
     Structure,
     chow_liu,
@@ -13,6 +14,6 @@ from .structure import (
 )
 
 __all__ = [
-    "Structure", "chow_liu", "find_structure", "hill_climb", "independence_test", "learn_structure", "mutual_information",
-    "pc_stable", "score_structure",
+    "Labelling", "PairwiseEnergy", "Structure", "chow_liu", "find_structure", "hill_climb", "independence_test",
+    "learn_structure", "minimise_energy", "mutual_information", "pc_stable", "score_structure",
 ]  # fmt: skip

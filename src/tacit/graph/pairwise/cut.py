@@ -1,0 +1,113 @@
+"""Labels by cuts: exact for two labels that attract, by moves of many nodes at once for more.
+
+In a move every node keeps its label (t = 0) or takes another (t = 1). An edge with the costs A, B, C and D of (0, 0), (0, 1), (1, 0)
+and (1, 1) is A + (C − A) t_i + (D − C) t_j + (B + C − A − D) (1 − t_i) t_j: costs of single nodes, and a capacity where
+A + D ≤ B + C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...notes import Note
+from .energy import PairwiseEnergy
+
+__all__ = ["expansion", "graph_cut", "swap"]
+
+SLACK = 1e-9
+
+
+def graph_cut(energy: PairwiseEnergy) -> tuple[np.ndarray, Note, int]:
+    """The labelling of least energy, of two labels that attract.
+
+    Parameters
+    ----------
+    energy : PairwiseEnergy
+    """
+    if energy.n_labels != 2:
+        raise ValueError(
+            f"a graph cut chooses between 2 labels, but there are {energy.n_labels}; use method='expansion' or 'swap'."
+        )
+    start = np.zeros(len(energy.unary), np.int32)
+    taken = _move(energy, energy.unary[:, 1] - energy.unary[:, 0], start, np.ones_like(start), "max_product")
+    return taken.astype(np.int32), Note("exact", "a least cut was found, so no labelling has less energy"), 1
+
+
+def expansion(energy: PairwiseEnergy, labels: np.ndarray, max_iter: int) -> tuple[np.ndarray, Note, int]:
+    """Let each label in turn expand over as many nodes as lowers the energy, until none does.
+
+    Parameters
+    ----------
+    energy : PairwiseEnergy
+    labels : (n,) array
+        Where to begin.
+    max_iter : int
+        Most rounds over the labels.
+    """
+
+    def move(labels: np.ndarray, alpha: int) -> np.ndarray:
+        own = energy.unary[np.arange(len(labels)), labels]
+        taken = _move(energy, energy.unary[:, alpha] - own, labels, np.full_like(labels, alpha), "swap")
+        return np.where(taken, np.int32(alpha), labels)
+
+    return _rounds(energy, labels, max_iter, [(alpha,) for alpha in range(energy.n_labels)], move)
+
+
+def swap(energy: PairwiseEnergy, labels: np.ndarray, max_iter: int) -> tuple[np.ndarray, Note, int]:
+    """Let each pair of labels in turn share its nodes anew, until that lowers the energy for none.
+
+    Parameters
+    ----------
+    energy : PairwiseEnergy
+    labels : (n,) array
+        Where to begin.
+    max_iter : int
+        Most rounds over the pairs.
+    """
+
+    def move(labels: np.ndarray, alpha: int, beta: int) -> np.ndarray:
+        among = (labels == alpha) | (labels == beta)
+        zero, one = (np.where(among, np.int32(label), labels) for label in (alpha, beta))
+        terminal = np.where(among, energy.unary[:, beta] - energy.unary[:, alpha], 0.0)
+        return np.where(_move(energy, terminal, zero, one, "max_product"), one, zero)
+
+    pairs = [(a, b) for a in range(energy.n_labels) for b in range(a)]
+    return _rounds(energy, labels, max_iter, pairs, move)
+
+
+def _rounds(
+    energy: PairwiseEnergy, labels: np.ndarray, max_iter: int, moves: Sequence[tuple[int, ...]],
+    move: Callable[..., np.ndarray],
+) -> tuple[np.ndarray, Note, int]:  # fmt: skip
+    """Rounds of moves, each of which is kept where it lowers the energy."""
+    least, failed = energy(labels), 0
+    for step in range(max_iter * len(moves)):
+        found = move(labels, *moves[step % len(moves)])
+        value = energy(found)
+        if value < least - SLACK * max(1.0, abs(least)):
+            labels, least, failed = found, value, 0
+        else:
+            failed += 1
+        if failed == len(moves):
+            return labels, Note("no_move", "no move lowers the energy"), step // len(moves) + 1
+    return labels, Note("max_iter", "max_iter={max_iter} rounds were made", max_iter=max_iter), max_iter
+
+
+def _move(energy: PairwiseEnergy, terminal: np.ndarray, zero: np.ndarray, one: np.ndarray, remedy: str) -> np.ndarray:
+    """Which nodes take the label `one` instead of `zero`, so that the energy is least; `terminal` is what a node pays for it."""
+    (i, j), v, w = energy.arcs.edges.T, energy.distance, energy.weight
+    keep, second = v[zero[i], zero[j]], v[zero[i], one[j]]
+    first, both = v[one[i], zero[j]], v[one[i], one[j]]
+    capacity = w * (second + first - keep - both)
+    lowest = capacity.min(initial=0.0)
+    if lowest < -SLACK * max(1.0, float(np.abs(capacity).max())):
+        e = int(capacity.argmin())
+        raise ValueError(
+            f"the edge ({i[e]}, {j[e]}) does not attract: like labels cost {-lowest:g} more than unlike ones, so no cut gives "
+            f"the least energy; use method={remedy!r}."
+        )
+    n = len(terminal)
+    terminal = terminal + np.bincount(i, w * (first - keep), n) + np.bincount(j, w * (both - first), n)
+    return energy.arcs.cut(terminal, np.maximum(capacity, 0.0), np.zeros(len(w)))[1]
