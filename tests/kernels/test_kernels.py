@@ -17,6 +17,7 @@ import tacit.kernels
 from tacit.cluster.centers import Centers
 from tacit.families import DiagonalGaussian, FullGaussian, StudentT, TiedGaussian
 from tacit.families.factor import groups_of
+from tacit.graph.pairwise.arcs import Arcs
 from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, kernel
 from tacit.kernels.jit import _cache_folder
 from tacit.kernels.layout import pack_strips, strip_width, unpack_strips
@@ -481,7 +482,64 @@ def independence_cases(world):
             yield base, n_base, n_states, columns[2], int(sizes[2]), pearson, np.empty(2)
 
 
+def networks(world):
+    """Arcs of a grid and of a random graph, costs of labels and distances."""
+    n = world.d + 3
+    pairs = np.argwhere(np.triu(world.rng.random((n, n)) < 0.4, 1))
+    for arcs in (Arcs.grid((world.d + 1, 3), 4), Arcs.grid((2, world.d + 1), 8), Arcs.of(n, pairs)):
+        n_labels = world.n_classes + 1
+        weight = world.rng.normal(size=len(arcs.edges))
+        distance = world.rng.normal(size=(n_labels, n_labels))
+        yield arcs, weight, world.rng.normal(size=(arcs.n, n_labels)), distance + distance.T
+
+
+def max_flow_cases(world):
+    for arcs, weight, unary, _ in networks(world):
+        graph, there, back, places, n = arcs._flow
+        size = n << graph[4] if arcs.shape is not None else 2 * len(arcs.edges)
+        for whole in (False, True):
+            capacity, terminal = np.zeros(size), np.zeros(n)
+            scale = np.round if whole else np.asarray
+            capacity[there], capacity[back] = scale(3 * np.abs(weight)), scale(2 * np.maximum(weight, 0.0))
+            terminal[places] = scale(4 * unary[:, 0])
+            yield *graph, capacity, terminal, np.zeros(n, np.int8)
+
+
+def passes_of(world):
+    for arcs, weight, unary, distance in networks(world):
+        first, heads, sisters, edge = arcs.rows
+        labels = world.rng.integers(unary.shape[1], size=arcs.n).astype(np.int32)
+        yield (first, heads, weight[edge], unary, distance), sisters, labels
+
+
+def conditional_modes_cases(world):
+    for network, _, labels in passes_of(world):
+        yield *network, labels
+
+
+def gibbs_sweep_cases(world):
+    for network, _, labels in passes_of(world):
+        yield *network, 1.5, world.rng.random(len(labels)), labels
+
+
+def mean_field_sweep_cases(world):
+    for network, _, labels in passes_of(world):
+        yield *network, world.rng.dirichlet(np.ones(network[3].shape[1]), len(labels))
+
+
+def max_product_sweep_cases(world):
+    for (first, heads, *rest), sisters, _ in passes_of(world):
+        messages = world.rng.random((len(heads), rest[1].shape[1]))
+        for backward in (False, True):
+            yield first, heads, sisters, *rest, 0.3, backward, messages.copy()
+
+
 CASES = {
+    "max_flow": max_flow_cases,
+    "conditional_modes": conditional_modes_cases,
+    "gibbs_sweep": gibbs_sweep_cases,
+    "mean_field_sweep": mean_field_sweep_cases,
+    "max_product_sweep": max_product_sweep_cases,
     "pack": pack_cases,
     "family_scores": family_scores_cases,
     "independence": independence_cases,

@@ -1,6 +1,15 @@
 """Graphical models: networks of variables, learned from tables, asked and drawn."""
 
-from .pairwise import Labelling, PairwiseEnergy, minimise_energy
+from .pairwise import (
+    BoltzmannMachine,
+    Denoised,
+    IsingModel,
+    Labelling,
+    PairwiseEnergy,
+    compare_denoising,
+    denoise,
+    minimise_energy,
+)
 from .structure import (
     Structure,
     chow_liu,
@@ -14,6 +23,7 @@ from .structure import (
 )
 
 __all__ = [
-    "Labelling", "PairwiseEnergy", "Structure", "chow_liu", "find_structure", "hill_climb", "independence_test",
-    "learn_structure", "minimise_energy", "mutual_information", "pc_stable", "score_structure",
+    "BoltzmannMachine", "Denoised", "IsingModel", "Labelling", "PairwiseEnergy", "Structure", "chow_liu", "compare_denoising",
+    "denoise", "find_structure", "hill_climb", "independence_test", "learn_structure", "minimise_energy", "mutual_information",
+    "pc_stable", "score_structure",
 ]  # fmt: skip

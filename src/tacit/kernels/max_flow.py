@@ -51,9 +51,8 @@ def max_flow(first, heads, sisters, steps, bits, capacity, terminal, side):
     steps, bits : (2 ** bits,) integers, int
         Of a grid; empty and 0 for a graph.
     capacity : (arcs,) float64
-        Is changed to what is left.
     terminal : (n,) float64
-        Capacity from the source where positive, minus that to the sink where negative; is changed to what is left.
+        Capacity from the source where positive, minus that to the sink where negative.
     side : (n,) int8
         1 where a node is on the source's side of the cut that is nearest to the source, else 0.
 
@@ -61,7 +60,7 @@ def max_flow(first, heads, sisters, steps, bits, capacity, terminal, side):
     -------
     flow : float
     """
-    n = len(terminal)
+    n, capacity, terminal = len(terminal), capacity.copy(), terminal.copy()
     tree, parent = side, np.full(n, NONE, np.int32)
     stamp, distance = np.zeros(n, np.int32), np.zeros(n, np.int32)
     queue, queued = np.empty(n + 1, np.int32), np.zeros(n, np.bool_)

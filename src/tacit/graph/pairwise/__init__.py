@@ -1,6 +1,11 @@
 """Pairwise networks: neighbours that want to be alike, or not; Ising models, Boltzmann machines, pictures, cuts."""
 
+from .denoising import Denoised, compare_denoising, denoise
 from .energy import PairwiseEnergy
+from .estimator import BoltzmannMachine, IsingModel
 from .minimise import Labelling, minimise_energy
 
-__all__ = ["Labelling", "PairwiseEnergy", "minimise_energy"]
+__all__ = [
+    "BoltzmannMachine", "Denoised", "IsingModel", "Labelling", "PairwiseEnergy", "compare_denoising", "denoise",
+    "minimise_energy",
+]  # fmt: skip

@@ -78,6 +78,11 @@ class Arcs:
         heads = self.edges[:, ::-1].T.ravel()[order]
         return first, heads, place[(order + m) % (2 * m)] if m else place, order % m if m else order
 
+    def sums(self, weight: np.ndarray) -> np.ndarray:
+        """Σ of the weights of each node's edges, (n,)."""
+        a, b = self.edges.T
+        return np.bincount(a, weight, self.n) + np.bincount(b, weight, self.n)
+
     # Cuts
 
     @cached_property

@@ -1,7 +1,7 @@
 """Labels by cuts: exact for two labels that attract, by moves of many nodes at once for more.
 
-In a move every node keeps its label (t = 0) or takes another (t = 1). An edge with the costs A, B, C and D of (0, 0), (0, 1), (1, 0)
-and (1, 1) is A + (C − A) t_i + (D − C) t_j + (B + C − A − D) (1 − t_i) t_j: costs of single nodes, and a capacity where
+In a move every node keeps its label (t = 0) or takes another (t = 1). An edge with the costs A, B, C and D of (0, 0), (0, 1),
+(1, 0) and (1, 1) is A + (C − A) t_i + (D − C) t_j + (B + C − A − D) (1 − t_i) t_j: costs of single nodes, and a capacity where
 A + D ≤ B + C.
 """
 
@@ -30,9 +30,12 @@ def graph_cut(energy: PairwiseEnergy) -> tuple[np.ndarray, Note, int]:
         raise ValueError(
             f"a graph cut chooses between 2 labels, but there are {energy.n_labels}; use method='expansion' or 'swap'."
         )
-    start = np.zeros(len(energy.unary), np.int32)
-    taken = _move(energy, energy.unary[:, 1] - energy.unary[:, 0], start, np.ones_like(start), "max_product")
-    return taken.astype(np.int32), Note("exact", "a least cut was found, so no labelling has less energy"), 1
+    v, terminal = energy.distance, energy.unary[:, 1] - energy.unary[:, 0]
+    capacity = _checked(energy, energy.weight * (v[0, 1] - 0.5 * (v[0, 0] + v[1, 1])), "max_product")
+    if v[0, 0] != v[1, 1]:
+        terminal += 0.5 * (v[1, 1] - v[0, 0]) * energy.arcs.sums(energy.weight)
+    found = energy.arcs.cut(terminal, capacity, capacity)[1]
+    return found.astype(np.int32), Note("exact", "a least cut was found, so no labelling has less energy"), 1
 
 
 def expansion(energy: PairwiseEnergy, labels: np.ndarray, max_iter: int) -> tuple[np.ndarray, Note, int]:
@@ -100,14 +103,19 @@ def _move(energy: PairwiseEnergy, terminal: np.ndarray, zero: np.ndarray, one: n
     (i, j), v, w = energy.arcs.edges.T, energy.distance, energy.weight
     keep, second = v[zero[i], zero[j]], v[zero[i], one[j]]
     first, both = v[one[i], zero[j]], v[one[i], one[j]]
-    capacity = w * (second + first - keep - both)
-    lowest = capacity.min(initial=0.0)
-    if lowest < -SLACK * max(1.0, float(np.abs(capacity).max())):
-        e = int(capacity.argmin())
-        raise ValueError(
-            f"the edge ({i[e]}, {j[e]}) does not attract: like labels cost {-lowest:g} more than unlike ones, so no cut gives "
-            f"the least energy; use method={remedy!r}."
-        )
+    capacity = _checked(energy, w * (second + first - keep - both), remedy)
     n = len(terminal)
     terminal = terminal + np.bincount(i, w * (first - keep), n) + np.bincount(j, w * (both - first), n)
-    return energy.arcs.cut(terminal, np.maximum(capacity, 0.0), np.zeros(len(w)))[1]
+    return energy.arcs.cut(terminal, capacity, np.zeros(len(w)))[1]
+
+
+def _checked(energy: PairwiseEnergy, capacity: np.ndarray, remedy: str) -> np.ndarray:
+    """Capacities, or an error that names an edge that has none; what is negative by rounding is 0."""
+    lowest = capacity.min(initial=0.0)
+    if lowest < -SLACK * max(1.0, float(np.abs(capacity).max())):
+        i, j = energy.arcs.edges[capacity.argmin()].tolist()
+        raise ValueError(
+            f"the edge ({i}, {j}) does not attract: like labels cost {-lowest:g} more than unlike ones, so no cut gives the "
+            f"least energy; use method={remedy!r}."
+        )
+    return np.maximum(capacity, 0.0)
