@@ -49,6 +49,12 @@ def expansion(energy: PairwiseEnergy, labels: np.ndarray, max_iter: int) -> tupl
     max_iter : int
         Most rounds over the labels.
     """
+    if (found := detour(energy.distance)) is not None:
+        a, b, c = found
+        raise ValueError(
+            f"an expansion of label {c} is no cut: the distance of {a} and {b} exceeds what they cost beside {c}; use "
+            "method='swap'."
+        )
 
     def move(labels: np.ndarray, alpha: int) -> np.ndarray:
         own = energy.unary[np.arange(len(labels)), labels]
@@ -56,6 +62,18 @@ def expansion(energy: PairwiseEnergy, labels: np.ndarray, max_iter: int) -> tupl
         return np.where(taken, np.int32(alpha), labels)
 
     return _rounds(energy, labels, max_iter, [(alpha,) for alpha in range(energy.n_labels)], move)
+
+
+def detour(distance: np.ndarray) -> tuple[int, int, int] | None:
+    """Labels a, b and c with V(a, b) + V(c, c) > V(a, c) + V(c, b); None where distances are a metric.
+
+    Parameters
+    ----------
+    distance : (L, L) array
+    """
+    far = distance[:, :, None] + distance.diagonal() - distance[:, None, :] - distance[None, :, :]
+    a, b, c = np.unravel_index(int(far.argmax()), far.shape)
+    return (int(a), int(b), int(c)) if far[a, b, c] > SLACK else None
 
 
 def swap(energy: PairwiseEnergy, labels: np.ndarray, max_iter: int) -> tuple[np.ndarray, Note, int]:
@@ -112,7 +130,7 @@ def _move(energy: PairwiseEnergy, terminal: np.ndarray, zero: np.ndarray, one: n
 def _checked(energy: PairwiseEnergy, capacity: np.ndarray, remedy: str) -> np.ndarray:
     """Capacities, or an error that names an edge that has none; what is negative by rounding is 0."""
     lowest = capacity.min(initial=0.0)
-    if lowest < -SLACK * max(1.0, float(np.abs(capacity).max())):
+    if lowest < -SLACK * max(1.0, float(np.abs(capacity).max(initial=0.0))):
         i, j = energy.arcs.edges[capacity.argmin()].tolist()
         raise ValueError(
             f"the edge ({i}, {j}) does not attract: like labels cost {-lowest:g} more than unlike ones, so no cut gives the "

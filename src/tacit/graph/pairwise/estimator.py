@@ -40,7 +40,7 @@ class PairNetwork(RowsEstimator):
     max_iter: int = 500
     n_steps: int = 1
     n_epochs: int = 50
-    batch_size: int = 100
+    batch_size: int = 10
     learning_rate: float = 0.1
     random_state: Any = None
     n_jobs: int | None = None
