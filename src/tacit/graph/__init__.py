@@ -1,5 +1,8 @@
 """Graphical models: networks of variables, learned from tables, asked and drawn."""
 
+from .beliefs import Beliefs, Solution
+from .factor_graph import FactorGraph
+from .markov_network import MarkovNetwork
 from .pairwise import (
     BoltzmannMachine,
     Denoised,
@@ -10,6 +13,7 @@ from .pairwise import (
     denoise,
     minimise_energy,
 )
+from .potential import Potential
 from .structure import (
     Structure,
     chow_liu,
@@ -23,7 +27,7 @@ from .structure import (
 )
 
 __all__ = [
-    "BoltzmannMachine", "Denoised", "IsingModel", "Labelling", "PairwiseEnergy", "Structure", "chow_liu", "compare_denoising",
-    "denoise", "find_structure", "hill_climb", "independence_test", "learn_structure", "minimise_energy", "mutual_information",
-    "pc_stable", "score_structure",
+    "Beliefs", "BoltzmannMachine", "Denoised", "FactorGraph", "IsingModel", "Labelling", "MarkovNetwork", "PairwiseEnergy",
+    "Potential", "Solution", "Structure", "chow_liu", "compare_denoising", "denoise", "find_structure", "hill_climb",
+    "independence_test", "learn_structure", "minimise_energy", "mutual_information", "pc_stable", "score_structure",
 ]  # fmt: skip

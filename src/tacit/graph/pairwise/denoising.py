@@ -114,7 +114,9 @@ def _pixels(image: Any) -> tuple[np.ndarray, np.ndarray]:
             f"image has shape {given.shape} and type {given.dtype}; give numbers (height, width), one channel at a time."
         )
     pixels = given.astype(np.float64)
-    missing = np.isnan(pixels) if masked is None else masked | np.isnan(pixels)
+    if masked is not None:
+        pixels[masked] = np.nan
+    missing = np.isnan(pixels)
     if np.isinf(pixels).any():
         raise ValueError("image holds infinity; set pixels that are missing to NaN.")
     if missing.all():
@@ -125,14 +127,14 @@ def _pixels(image: Any) -> tuple[np.ndarray, np.ndarray]:
 def _two_levels(
     pixels: np.ndarray, missing: np.ndarray, flip: float, coupling: float, connectivity: int
 ) -> tuple[PairwiseEnergy, np.ndarray]:
-    values = np.unique(pixels[~missing])
-    if len(values) > 2:
+    values = np.array([np.nanmin(pixels), np.nanmax(pixels)])
+    if (~missing & (pixels != values[0]) & (pixels != values[1])).any():
         raise ValueError(
-            f"image holds {len(values)} values, more than black and white; give levels, the number of its levels of grey."
+            f"image holds {len(np.unique(pixels[~missing]))} values, more than black and white; give levels, the number of its "
+            "levels of grey."
         )
     if not 0 < flip < 0.5:
         raise ValueError(f"flip={flip!r} is not between 0 and 0.5.")
-    values = values if len(values) == 2 else np.array([values[0], values[0]])
     wrong = np.where(missing, 0.0, np.log((1.0 - flip) / flip))
     white = pixels == values[1]
     unary = np.stack([np.where(white, wrong, 0.0), np.where(white, 0.0, wrong)], axis=2)
