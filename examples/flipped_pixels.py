@@ -26,7 +26,9 @@ print(f"{'method':<14}{'wrong pixels':>13}{'energy':>11}{'passes':>8}")
 for row in table:
     energy = "" if row["energy"] is None else f"{row['energy']:.1f}"
     print(f"{row['method']:<14}{row['error']:>13.2%}{energy:>11}{row['passes']:>8}")
-print("\nThe graph cut is exact: no picture has less energy. The others stop where single pixels, shares or messages rest.")
+print(
+    "\nThe graph cut is exact: no picture has less energy. The others stop where single pixels, shares or messages rest."
+)
 
 if len(sys.argv) > 1:
     import matplotlib
