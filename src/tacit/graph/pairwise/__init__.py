@@ -1,8 +1,9 @@
 """Pairwise networks: neighbours that want to be alike, or not; Ising models, Boltzmann machines, pictures, cuts."""
 
+from .boltzmann import BoltzmannMachine
 from .denoising import Denoised, compare_denoising, denoise
 from .energy import PairwiseEnergy
-from .estimator import BoltzmannMachine, IsingModel
+from .ising import IsingModel
 from .minimise import Labelling, minimise_energy
 
 __all__ = [
