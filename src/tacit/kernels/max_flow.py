@@ -66,6 +66,7 @@ def max_flow(first, heads, sisters, steps, bits, capacity, terminal, side):
     queue, queued = np.empty(n + 1, np.int32), np.zeros(n, np.bool_)
     orphans = np.empty(n + 1, np.int32)
     begin, end = 0, 0
+    flow = between_neighbours(first, heads, sisters, steps, bits, capacity, terminal)
     for p in range(n):
         tree[p] = FREE
         if terminal[p] != 0.0:
@@ -73,7 +74,7 @@ def max_flow(first, heads, sisters, steps, bits, capacity, terminal, side):
             parent[p], distance[p], queued[p] = TERMINAL, 1, True
             queue[end] = p
             end += 1
-    flow, time, current = 0.0, 0, -1
+    time, current = 0, -1
     while True:
         if current < 0 or tree[current] == FREE:
             current = -1
@@ -101,6 +102,30 @@ def max_flow(first, heads, sisters, steps, bits, capacity, terminal, side):
         )  # fmt: skip
     for p in range(n):
         tree[p] = tree[p] == SOURCE
+    return flow
+
+
+@jit
+def between_neighbours(first, heads, sisters, steps, bits, capacity, terminal):
+    """Push over single arcs from neighbours of the source to those of the sink, for which trees would be a long way round."""
+    flow = 0.0
+    for p in range(len(terminal)):
+        if terminal[p] <= 0.0:
+            continue
+        start, stop = arcs_of(p, first, bits)
+        for a in range(start, stop):
+            if capacity[a] <= 0.0:
+                continue
+            q = head(a, heads, steps, bits)
+            if terminal[q] < 0.0:
+                least = min(capacity[a], terminal[p], -terminal[q])
+                capacity[a] -= least
+                capacity[sister(a, heads, sisters, steps, bits)] += least
+                terminal[p] -= least
+                terminal[q] += least
+                flow += least
+                if terminal[p] <= 0.0:
+                    break
     return flow
 
 
