@@ -120,7 +120,7 @@ def test_the_likelihood_is_met_by_moments():
 @pytest.mark.parametrize(("learning", "within"), [("exact", 0.12), ("pseudo", 0.12), ("contrastive", 0.3)])
 def test_truths_are_recovered(kind, low, learning, within):
     field, coupling, p = truth(low=low)
-    model = kind(learning=learning, random_state=0).fit(rows_of(p, 20_000, low))
+    model = kind(learning=learning, n_epochs=10, random_state=0).fit(rows_of(p, 20_000, low))
     np.testing.assert_allclose(model.field_, field, atol=within)
     np.testing.assert_allclose(model.coupling_, coupling, atol=within)
 
