@@ -85,9 +85,10 @@ class Codes:
 
         Where they would be many, only those that occur have numbers.
         """
-        packed: np.ndarray = np.zeros(self.n_rows, np.int64)
-        n_packed = 1
-        for member in members:
+        if not len(members):
+            return np.zeros(self.n_rows, np.int32), 1
+        packed, n_packed = self.columns[members[0]], int(self.sizes[members[0]])
+        for member in members[1:]:
             size = int(self.sizes[member])
             out = np.empty(self.n_rows, np.int64)
             kernel("pack")(packed, n_packed, self.columns[member], size, out)
@@ -95,10 +96,12 @@ class Codes:
             if n_packed > MOST_PACKED:
                 seen, packed = np.unique(out, return_inverse=True)
                 n_packed = len(seen) - (seen[-1] == n_packed)
-        return packed.astype(np.int32, copy=False), int(n_packed)
+        return packed, int(n_packed)
 
     def family(self, child: int, parents: Sequence[int]) -> tuple[np.ndarray, int]:
         """As `packed`, the child's state being the last digit."""
+        if not len(parents):
+            return self.columns[child].astype(np.int32), int(self.sizes[child])
         packed, n_packed = self.packed(parents)
         size, out = int(self.sizes[child]), np.empty(self.n_rows, np.int32)
         if n_packed * size > MOST_CELLS:

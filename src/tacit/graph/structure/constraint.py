@@ -28,6 +28,8 @@ from .tables import over_tables
 __all__ = ["independence_test", "pc_stable"]
 
 TESTS = ("g2", "chi2")
+LEAST_ROWS = 50_000
+"""Rows from which a test takes longer than handing it to a thread."""
 
 
 @over_tables
@@ -82,7 +84,7 @@ def pc_stable(
     check_number("max_given", max_given, numbers.Integral, 0, also=(None,))
     check_n_jobs(n_jobs)
     knowledge = Knowledge.of(table.n_variables, required, forbidden, allowed)
-    tests = _Tests(table, test == "chi2", alpha, thread_count(n_jobs))
+    tests = _Tests(table, test == "chi2", alpha, thread_count(n_jobs) if table.n_rows >= LEAST_ROWS else 1)
     adjacent, separating = tests.neighbours(knowledge, table.n_variables if max_given is None else max_given)
     return _directed(adjacent, separating, knowledge, tests.n_made)
 
