@@ -33,7 +33,7 @@ TASKS = {
         "two_views",
         "kernel_pca_rings",
     ),
-    "Pictures": ("denoising", "inpainting"),
+    "Pictures": ("denoising", "inpainting", "flipped_pixels"),
     "A target, known classes, rates": (
         "temperature_experts",
         "gated_experts",
@@ -44,7 +44,7 @@ TASKS = {
     ),
     "Recommendations": ("movielens", "rating_types", "cold_start"),
     "Sequences": ("earthquake_regimes", "market_regimes", "dishonest_casino", "click_streams", "chunking"),
-    "Belief networks": ("burglar_alarm",),
+    "Networks of variables": ("burglar_alarm", "network_structure", "sum_product_by_hand"),
     "The command": ("command_line",),
 }
 OTHERS = {"tacit.mixture": 0, "tacit.cluster": 4, "tacit.factor": 5}

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import binom, digamma, gammaln, logsumexp, poch
+from scipy.special import binom, digamma, gammaln, logsumexp, poch, xlogy
 
 from tacit.kernels import EXPECT, MOMENTS, SCORE
 from tacit.kernels.layout import unpack_strips
@@ -793,3 +793,131 @@ def tally(codes, step, cell, last, weight, counts):
         np.add.at(counts, cell + step * codes, weight if len(weight) else 1.0)
     else:
         cell += (step * codes).astype(np.int32)
+
+
+def pack(packed, n_packed, column, size, out):
+    known = (packed < n_packed) & (column < size)
+    out[:] = np.where(known, packed * size + column.astype(np.int64), n_packed * size)
+
+
+def _joint(base, n_base, n_states, column, size):
+    """Counts (configurations, states, levels of the column)."""
+    known = (base < n_base) & (column < size)
+    counts = np.zeros((n_base, size))
+    np.add.at(counts, (base[known], column[known]), 1.0)
+    return counts.reshape(-1, n_states, size)
+
+
+def _family(counts, n_configurations, bayesian, value):
+    """The score of counts (configurations, states)."""
+    rows, n_states = counts.sum(axis=1), counts.shape[1]
+    if bayesian:
+        a = 1.0 if value < 0 else value / (n_configurations * n_states)
+        return (gammaln(n_states * a) - gammaln(rows + n_states * a)).sum() + (gammaln(counts + a) - gammaln(a)).sum()
+    penalty = 0.5 * np.log(max(rows.sum(), 1.0)) if value < 0 else value
+    return xlogy(counts, counts).sum() - xlogy(rows, rows).sum() - penalty * n_configurations * (n_states - 1)
+
+
+def family_scores(base, n_base, n_states, n_configurations, columns, sizes, candidates, bayesian, value, out):
+    for c, z in enumerate(candidates):
+        joint = _joint(base, n_base, n_states, columns[z], sizes[z])
+        wider = joint.transpose(0, 2, 1).reshape(-1, n_states)
+        out[c] = (
+            _family(wider, n_configurations * sizes[z], bayesian, value),
+            _family(joint.sum(axis=2), n_configurations, bayesian, value),
+            joint.sum(),
+        )
+
+
+def independence(base, n_base, n_states, column, size, pearson, out):
+    out[:] = 0.0
+    for counts in _joint(base, n_base, n_states, column, size):
+        counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
+        if min(counts.shape) < 2:
+            continue
+        expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+        out[1] += (counts.shape[0] - 1) * (counts.shape[1] - 1)
+        out[0] += ((counts - expected) ** 2 / expected if pearson else 2 * xlogy(counts, counts / expected)).sum()
+
+
+def _residual(first, heads, sisters, steps, bits, capacity, terminal):
+    """All arcs of a flow as a matrix of capacities (n + 2, n + 2), source and sink being the last two nodes."""
+    n = len(terminal)
+    matrix = np.zeros((n + 2, n + 2))
+    if len(heads):
+        np.add.at(matrix, (np.repeat(np.arange(n), np.diff(first)), heads), capacity)
+    else:
+        for a in np.flatnonzero(capacity):
+            matrix[a >> bits, (a >> bits) + steps[a % (1 << bits)]] += capacity[a]
+    matrix[n, :n], matrix[:n, n + 1] = np.maximum(terminal, 0.0), np.maximum(-terminal, 0.0)
+    return matrix
+
+
+def max_flow(first, heads, sisters, steps, bits, capacity, terminal, side):
+    """Along shortest paths."""
+    rest, flow = _residual(first, heads, sisters, steps, bits, capacity, terminal), 0.0
+    n = len(terminal)
+    while True:
+        before, ahead = {n: None}, [n]
+        for p in ahead:
+            new = [q for q in np.flatnonzero(rest[p] > 1e-12).tolist() if q not in before]
+            before.update(dict.fromkeys(new, p))
+            ahead.extend(new)
+        if n + 1 not in before:
+            break
+        path = [n + 1]
+        while path[-1] != n:
+            path.append(before[path[-1]])
+        ends = tuple(np.array(list(pairwise(path[::-1]))).T)
+        least = rest[ends].min()
+        rest[ends] -= least
+        rest[ends[::-1]] += least
+        flow += least
+    side[:] = [p in before for p in range(n)]
+    return flow
+
+
+def _local(p, first, heads, weight, unary, distance, labels):
+    arcs = slice(first[p], first[p + 1])
+    return unary[p] + weight[arcs] @ distance[labels[heads[arcs]]]
+
+
+def conditional_modes(first, heads, weight, unary, distance, labels):
+    changed = 0
+    for p in range(len(labels)):
+        energy = _local(p, first, heads, weight, unary, distance, labels)
+        best = labels[p] if energy[labels[p]] <= energy.min() else energy.argmin()
+        changed += best != labels[p]
+        labels[p] = best
+    return changed
+
+
+def gibbs_sweep(first, heads, weight, unary, distance, temperature, chance, labels):
+    for p in range(len(labels)):
+        energy = _local(p, first, heads, weight, unary, distance, labels)
+        total = np.cumsum(np.exp((energy.min() - energy) / temperature))
+        labels[p] = min(np.searchsorted(total, chance[p] * total[-1], side="right"), len(total) - 1)
+
+
+def mean_field_sweep(first, heads, weight, unary, distance, shares):
+    most = 0.0
+    for p in range(len(shares)):
+        arcs = slice(first[p], first[p + 1])
+        energy = unary[p] + weight[arcs] @ shares[heads[arcs]] @ distance
+        new = np.exp(-energy - logsumexp(-energy))
+        most = max(most, np.abs(new - shares[p]).max())
+        shares[p] = new
+    return most
+
+
+def max_product_sweep(first, heads, sisters, weight, unary, distance, damping, backward, messages):
+    most = 0.0
+    for p in range(len(unary))[:: -1 if backward else 1]:
+        arcs = np.arange(first[p], first[p + 1])
+        energy = unary[p] + messages[sisters[arcs]].sum(axis=0)
+        for a in arcs[(heads[arcs] < p) == backward]:
+            new = ((energy - messages[sisters[a]])[:, None] + weight[a] * distance).min(axis=0)
+            new = damping * messages[a] + (1.0 - damping) * (new - new.min())
+            most = max(most, np.abs(new - messages[a]).max())
+            messages[a] = new
+    return most

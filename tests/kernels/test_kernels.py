@@ -18,6 +18,7 @@ from tacit.cluster.centers import Centers
 from tacit.families import DiagonalGaussian, FullGaussian, StudentT, TiedGaussian
 from tacit.families.factor import groups_of
 from tacit.graph.schedule import Factor, compile_schedule, strides
+from tacit.graph.pairwise.arcs import Arcs
 from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, kernel
 from tacit.kernels.jit import _cache_folder
 from tacit.kernels.junction import new_plan
@@ -564,11 +565,107 @@ def maximise_cases(world):
         yield schedule, new_plan(schedule), codes, np.arange(30), theta, softs, np.zeros(30), states
 
 
+def coded_columns(world):
+    """Columns of 2 to 4 states with missing cells, and their numbers of states."""
+    sizes = world.rng.integers(2, 5, world.d + 2)
+    columns = np.minimum(world.rng.integers(5, size=(len(sizes), N_ROWS)), sizes[:, None])
+    return np.where(world.rng.random(columns.shape) < 0.6, columns, 0).astype(np.uint16), sizes
+
+
+def pack_cases(world):
+    columns, sizes = coded_columns(world)
+    for kind in (np.int64, np.int32):
+        yield columns[0].astype(kind), int(sizes[0]), columns[1], int(sizes[1]), np.empty(N_ROWS, kind)
+
+
+def families_of(world):
+    """A child of two parents, one parent and none: base, number of its cells, states, configurations."""
+    columns, sizes = coded_columns(world)
+    base, n_base = columns[0].astype(np.int32), int(sizes[0])
+    yield base, n_base, n_base, 1.0, columns, sizes
+    out = np.empty(N_ROWS, np.int32)
+    reference_of("pack")(columns[1].astype(np.int32), int(sizes[1]), columns[0], int(sizes[0]), out)
+    yield out, int(sizes[1] * sizes[0]), int(sizes[0]), float(sizes[1]), columns, sizes
+
+
+def family_scores_cases(world):
+    for *family, columns, sizes in families_of(world):
+        candidates = np.arange(2, len(sizes))
+        for rule in ((False, 0.0), (False, 1.0), (False, -1.0), (True, 10.0), (True, -1.0)):
+            yield *family, columns, sizes, candidates, *rule, np.empty((len(candidates), 3))
+
+
+def independence_cases(world):
+    for base, n_base, n_states, _, columns, sizes in families_of(world):
+        for pearson in (False, True):
+            yield base, n_base, n_states, columns[2], int(sizes[2]), pearson, np.empty(2)
+
+
+def networks(world):
+    """Arcs of a grid and of a random graph, costs of labels and distances."""
+    n = world.d + 3
+    pairs = np.argwhere(np.triu(world.rng.random((n, n)) < 0.4, 1))
+    for arcs in (Arcs.grid((world.d + 1, 3), 4), Arcs.grid((2, world.d + 1), 8), Arcs.of(n, pairs)):
+        n_labels = world.n_classes + 1
+        weight = world.rng.normal(size=len(arcs.edges))
+        distance = world.rng.normal(size=(n_labels, n_labels))
+        yield arcs, weight, world.rng.normal(size=(arcs.n, n_labels)), distance + distance.T
+
+
+def max_flow_cases(world):
+    for arcs, weight, unary, _ in networks(world):
+        graph, there, back, places, n = arcs._flow
+        size = n << graph[4] if arcs.shape is not None else 2 * len(arcs.edges)
+        for whole in (False, True):
+            capacity, terminal = np.zeros(size), np.zeros(n)
+            scale = np.round if whole else np.asarray
+            capacity[there], capacity[back] = scale(3 * np.abs(weight)), scale(2 * np.maximum(weight, 0.0))
+            terminal[places] = scale(4 * unary[:, 0])
+            yield *graph, capacity, terminal, np.zeros(n, np.int8)
+
+
+def passes_of(world):
+    for arcs, weight, unary, distance in networks(world):
+        first, heads, sisters, edge = arcs.rows
+        labels = world.rng.integers(unary.shape[1], size=arcs.n).astype(np.int32)
+        yield (first, heads, weight[edge], unary, distance), sisters, labels
+
+
+def conditional_modes_cases(world):
+    for network, _, labels in passes_of(world):
+        yield *network, labels
+
+
+def gibbs_sweep_cases(world):
+    for network, _, labels in passes_of(world):
+        yield *network, 1.5, world.rng.random(len(labels)), labels
+
+
+def mean_field_sweep_cases(world):
+    for network, _, labels in passes_of(world):
+        yield *network, world.rng.dirichlet(np.ones(network[3].shape[1]), len(labels))
+
+
+def max_product_sweep_cases(world):
+    for (first, heads, *rest), sisters, _ in passes_of(world):
+        messages = world.rng.random((len(heads), rest[1].shape[1]))
+        for backward in (False, True):
+            yield first, heads, sisters, *rest, 0.3, backward, messages.copy()
+
+
 CASES = {
     "label_scores": label_scores_cases,
     "label_slopes": label_slopes_cases,
     "gradient_pass": gradient_pass_cases,
     "mistake_pass": mistake_pass_cases,
+    "max_flow": max_flow_cases,
+    "conditional_modes": conditional_modes_cases,
+    "gibbs_sweep": gibbs_sweep_cases,
+    "mean_field_sweep": mean_field_sweep_cases,
+    "max_product_sweep": max_product_sweep_cases,
+    "pack": pack_cases,
+    "family_scores": family_scores_cases,
+    "independence": independence_cases,
     "count_moves": count_moves_cases,
     "score_moves": score_moves_cases,
     "hidden_moves": hidden_moves_cases,
