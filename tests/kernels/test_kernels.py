@@ -17,8 +17,8 @@ import tacit.kernels
 from tacit.cluster.centers import Centers
 from tacit.families import DiagonalGaussian, FullGaussian, StudentT, TiedGaussian
 from tacit.families.factor import groups_of
-from tacit.graph.schedule import Factor, compile_schedule, strides
 from tacit.graph.pairwise.arcs import Arcs
+from tacit.graph.schedule import Factor, compile_schedule, strides
 from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, kernel
 from tacit.kernels.jit import _cache_folder
 from tacit.kernels.junction import new_plan
