@@ -15,6 +15,7 @@ from .k_selection import KSelectionDisplay
 from .loadings import LoadingsDisplay
 from .merging import MergesDisplay
 from .missingness import MissingnessDisplay
+from .network import NetworkDisplay
 from .profiles import ProfilesDisplay
 from .ratings import RatingsDisplay
 from .regimes import RegimeDisplay
@@ -36,7 +37,8 @@ from .transitions import TransitionGraphDisplay
 __all__ = [
     "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay",
     "DocumentTopicsDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay", "ItemMapDisplay",
-    "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "ProfilesDisplay", "RatingsDisplay",
+    "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "NetworkDisplay",
+    "ProfilesDisplay", "RatingsDisplay",
     "RegimeDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay",
     "SpectrumDisplay", "StatePosteriorDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay",
     "TopicWordsDisplay", "TraceDisplay", "TransitionGraphDisplay", "TransitionWeightsDisplay",
