@@ -86,3 +86,13 @@ def test_lengths_in_continuous_time_have_units_that_suit():
     assert study_regimes(choice).regimes[1].lasts.endswith((" minutes", " hours"))
     assert lasting(choice.model, 2.0) == "2 days"
     assert lasting(choice.model, 1.0) == "1 day"
+
+
+def test_regimes_that_collapsed_onto_equal_values_are_told():
+    """Rain is 0 on most days: a regime of these days has no spread, and no likelihood is the largest."""
+    rng = np.random.default_rng(0)
+    rain = np.where(rng.random(400) < 0.6, 0.0, rng.gamma(1.0, 8.0, 400).round(1))
+    told = str(studied(rain).summary[0])
+    assert "described by one regime: of the models with 2 to 6 regimes each had a regime that collapsed" in told
+    assert f"({np.mean(rain == 0):.0%} of x are 0)" in told.replace("\u202f", " ").replace(" %", "%")
+    assert "too short" not in told

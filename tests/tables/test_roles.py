@@ -206,3 +206,11 @@ def test_places_on_the_map_stay_together():
     parts = Mixture(2, random_state=0).fit(frame).family_.parts  # correlated with all others anyway
     assert [(type(part).__name__, own) for part, own in parts] == [("FullGaussian", (0, 1, 2))]
     assert open_table(frame.assign(lat=1000 * frame["lat"])).columns[0].law == ""  # no degrees
+
+
+def test_whole_numbers_with_decimal_commas_are_numbers(tmp_path):
+    """Numbers from 7 to 334 may be days of a year, which is told by how often each occurs."""
+    values = np.random.default_rng(0).integers(7, 335, 153)
+    (tmp_path / "t.csv").write_text("sun;wind\n" + "".join(f"{x},0;{x / 8:.1f}\n".replace(".", ",") for x in values))
+    found = open_table(tmp_path / "t.csv").columns[0]
+    assert (found.role, found.low, found.high) == ("measurement", values.min(), values.max())

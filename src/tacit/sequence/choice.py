@@ -16,6 +16,7 @@ from ..mixture.selection import select
 from ..notes import Note, NoteError, Option
 from ..source import Source
 from ..survey.dates import DATE_READINGS
+from ..survey.describe import IGNORED
 from .hidden import HiddenMarkovModel
 from .steps import Steps
 from .trial import Trial, try_ahead, try_hidden
@@ -219,12 +220,12 @@ def find_time(table: Any, time: str | None, sequence: str | None) -> tuple[str |
             )  # fmt: skip
     if time is not None:
         return time, []
-    dates = [column.name for column in table.columns if column.reading in DATE_READINGS and column.name != sequence]
+    columns = [column for column in table.columns if column.name != sequence and column.left_out != IGNORED]
+    dates = [column.name for column in columns if column.reading in DATE_READINGS]
     if not dates:
         dates = [
-            column.name for column in table.columns
-            if column.name.strip().lower() in TIMES and column.name != sequence and column.low is not None
-            and not column.n_missing
+            column.name for column in columns
+            if column.name.strip().lower() in TIMES and column.low is not None and not column.n_missing
         ]  # fmt: skip
     if len(dates) > 1:
         raise NoteError(

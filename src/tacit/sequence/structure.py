@@ -183,8 +183,15 @@ class Structure:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A draw of start, moves and lengths of stay given how often each was seen."""
         start = params.start if "start" in self.fixed else _drawn(first + self.start_prior, params.start > 0, rng)
-        move = params.move if "move" in self.fixed else _drawn(moves + self.move_prior, params.move > 0, rng)
+        move = params.move if "move" in self.fixed else _drawn(moves + self._drawn_prior, params.move > 0, rng)
         return start, move, params.dwell
+
+    @property
+    def _drawn_prior(self) -> np.ndarray:
+        """α of moves where they are drawn: those to other states share one, so that many states are not left the more often."""
+        k = self.n_states
+        spare = 0.0 if k < 3 else 1.0 - 1.0 / (k - 1)
+        return self.move_prior - spare * (1.0 - np.eye(k))
 
     def n_parameters(self, params: Any) -> int:
         """Free parameters of the chain."""

@@ -71,4 +71,7 @@ def _apart(entry: dict) -> tuple[float, str] | None:
     far = "much " if max(ratio, 1.0 / ratio) >= SPREAD**2 else ""
     own, other = (number(entry[name], 3) for name in ("std", "rest_std"))
     how = "more volatile" if ratio > 1 else "steadier"
-    return abs(np.log(ratio)), f"{entry['column']} {far}{how} (standard deviation {own}, {other} in other regimes)"
+    return (
+        abs(np.log(ratio)),
+        f"{entry['column']} {far}{how} (standard deviation {own}, {other} within the other regimes; mean {number(entry['mean'], 3)})",
+    )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["card", "limits", "summary"]
 
-BETTER, CLOSE, FEW, SIGNIFICANT, OFF, CARRIED = 0.95, 2.0, 50, 0.01, 0.03, 0.5
+BETTER, CLOSE, FEW, SIGNIFICANT, OFF, CARRIED, EQUAL = 0.95, 2.0, 50, 0.01, 0.03, 0.5, 0.1
 
 
 def _regime(regime: Regime, n_regimes: int, unit: str) -> Claim:
@@ -97,6 +97,12 @@ def _verdict(found: RegimeFindings, choice: RegimeChoice) -> Claim:
     if k == 1 and len(sizes) > 1:
         verb = "show" if many else "shows"
         rest = f"{verb} one regime: {sizes[0]} to {sizes[-1]} were tried, and the data support no more (BIC)."
+    elif k == 1 and (collapsed := _collapsed(found)):
+        verb = "are" if many else "is"
+        rest = (
+            f"{verb} described by one regime: of {collapsed} each had a regime that collapsed onto equal "
+            f"values{_equal(found, choice)}."
+        )
     elif k == 1:
         short = not choice.asked and not choice.reached and bool(found.selection)
         rest = f"{'are' if many else 'is'} {'too short to tell regimes apart' if short else 'described by one regime'}{how}."
@@ -111,6 +117,31 @@ def _verdict(found: RegimeFindings, choice: RegimeChoice) -> Claim:
     return Claim.of(
         "verdict", f"{_series(found)} {rest}", "all steps, those that times leave out included", figures, pandas
     )
+
+
+def _collapsed(found: RegimeFindings) -> str:
+    """The numbers of regimes of which no fit was usable, in words; empty where there are none."""
+    usable = {row["n_components"] for row in found.selection if not row["failed"]}
+    failed = sorted({row["n_components"] for row in found.selection if row["failed"]} - usable)
+    if not failed:
+        return ""
+    span = f"{failed[0]} to {failed[-1]}" if len(failed) > 1 else f"{failed[0]}"
+    return f"the models with {span} regimes"
+
+
+def _equal(found: RegimeFindings, choice: RegimeChoice) -> str:
+    """The column with the most equal values, where these are many, and what to do."""
+    segments = found.segmentation
+    shares, measured = {}, {column.name for column in choice.table.columns if column.role == "measurement"}
+    for name, cells in zip(segments.columns, segments.cells.T):
+        known = cells[~np.isnan(cells)]
+        values, times = np.unique(known, return_counts=True)
+        if name in measured and len(known) and times.max() >= EQUAL * len(known):
+            shares[name] = times.max() / len(known), values[times.argmax()]
+    if not shares:
+        return ""
+    name, (rest, value) = max(shares.items(), key=lambda each: each[1][0])
+    return f" ({share(rest)} of {name} are {number(value)}); leave that column out, or name its family"
 
 
 def _sure(found: RegimeFindings) -> Claim:
@@ -152,7 +183,9 @@ def _ahead(found: RegimeFindings) -> str:
         verdict = "Regimes help to predict the next value"
     else:
         verdict = "Regimes do not predict the next value clearly better than the mean or the last value does"
-    if len(found.regimes) == 1:
+    if len(found.regimes) == 1 and trial.last_error < BETTER * trial.error:
+        verdict = "The last value predicts the next one better than what all steps have in common"
+    elif len(found.regimes) == 1:
         verdict = "The next value is predicted by what all have in common"
     sentence = (
         f"{verdict} ({errors}, in standard deviations); {share(trial.level, 0)} intervals one step ahead held "

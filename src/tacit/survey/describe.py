@@ -14,8 +14,9 @@ from .numerals import NUMBER_READINGS
 from .roles import asked_reading, count_law, find_reading, infer_role, levels_of
 from .tally import Tally
 
-__all__ = ["Asked", "describe", "moments_of"]
+__all__ = ["IGNORED", "Asked", "describe", "moments_of"]
 
+IGNORED = "ignored, as asked"
 MOST_ASKED_LEVELS = 5000
 MANY_ROWS, RAREST = 1000, 0.005
 """From so many rows on, a column with a smaller share of its cells observed is left out."""
@@ -50,7 +51,7 @@ def describe(tally: Tally, asked: Asked, odd: str | None = None) -> ColumnInfo:
     reading = find_reading(tally, asked.decimal)
     role, reason = infer_role(tally, reading, odd)
     barred = "not asked for" if asked.columns is not None and name not in asked.columns else ""
-    barred = "ignored, as asked" if name in asked.ignore else barred
+    barred = IGNORED if name in asked.ignore else barred
     if wanted is None and asked.columns is not None and name in asked.columns and ROLES[role] is None:
         wanted = _usable(tally, role, reading)
     if wanted is not None and role not in ("empty", "constant"):
@@ -62,7 +63,7 @@ def describe(tally: Tally, asked: Asked, odd: str | None = None) -> ColumnInfo:
     notes = notes_of(tally, role, reading, levels)
     return ColumnInfo(
         name, role, reason, left_out, reading, tally.n_rows, tally.n_missing, levels, counts, notes=notes,
-        n_distinct=tally.distinct.n, law=count_law(tally) if role == "count" else "",
+        n_distinct=tally.distinct.n, law=count_law(tally.as_numbers(reading)) if role == "count" else "",
         cycle=_cycle(tally, reading, cycle) if role == "cyclic" else (), **moments_of(tally, reading),
     )  # fmt: skip
 
@@ -77,7 +78,7 @@ def _cycle(tally: Tally, reading: str, asked: str | float | None) -> tuple[float
             )
         return 0.0, period
     moments = tally.readings[reading]
-    if asked is None and (found := find_cycle(tally, moments)):
+    if asked is None and (found := find_cycle(tally.as_numbers(reading), moments)):
         return found[0].origin, found[0].period
     cycle = fitting_cycle(moments, PERIODS[asked] if isinstance(asked, str) else asked)
     if cycle is None:

@@ -111,7 +111,8 @@ def infer_role(tally: Tally, reading: str, odd: str | None = None) -> tuple[str,
         return "date", "dates"
     if reading in NUMBER_READINGS:
         few = tally.distinct.n <= MANY_LEVELS  # of more, none of the rules asks for them
-        return _role_of_numbers(tally, tally.readings[reading], levels_of(tally, reading)[0] if few else ())
+        levels = levels_of(tally, reading)[0] if few else ()
+        return _role_of_numbers(tally.as_numbers(reading), tally.readings[reading], levels)
     return _role_of_texts(tally)
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from copy import copy
+from typing import Any
 
 import numpy as np
 from pyarrow import compute
@@ -66,6 +67,19 @@ class Tally:
     def n_told(self) -> int:
         """Cells that rules about how many go by: all, so that few missing ones change nothing, but at most twice those seen."""
         return min(self.n_rows, 2 * self.n_seen)
+
+    def as_numbers(self, reading: str) -> Tally:
+        """The same with numbers for the different values that were kept as texts, such as those with decimal commas."""
+        texts = [value for value in self.distinct.counts if isinstance(value, str)]
+        values = PARSERS[reading](texts) if texts else None
+        if values is None:
+            return self
+        found, number = copy(self), dict(zip(texts, values.tolist()))
+        found.distinct, counts = copy(self.distinct), Counter[Any]()
+        for value, times in self.distinct.counts.items():
+            counts[number.get(value, value)] += times
+        found.distinct.counts = counts
+        return found
 
     def example(self, *shapes: str) -> str | None:
         """A cell of the first of these shapes that was seen."""
