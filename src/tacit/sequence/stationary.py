@@ -19,11 +19,8 @@ __all__ = ["Stationary", "stationary"]
 
 def stationary(generator: np.ndarray) -> np.ndarray:
     """Shares of the states in the long run: the null vector of a generator, or of A − I, that sums to 1."""
-    k = len(generator)
-    try:
-        found = np.linalg.solve((np.ones((k, k)) - generator).T, np.ones(k))
-    except np.linalg.LinAlgError:  # states that never meet: there is more than one
-        found = np.linalg.lstsq(np.vstack([generator.T, np.ones(k)]), np.append(np.zeros(k), 1.0), rcond=None)[0]
+    system = np.vstack([generator.T, np.ones(len(generator))])
+    found = np.linalg.lstsq(system, np.append(np.zeros(len(generator)), 1.0), rcond=None)[0]
     found = np.maximum(found, 0.0)
     return found / found.sum()
 

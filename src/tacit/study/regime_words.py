@@ -69,9 +69,7 @@ def _apart(entry: dict) -> tuple[float, str] | None:
     if max(ratio, 1.0 / ratio) < SPREAD:
         return None
     far = "much " if max(ratio, 1.0 / ratio) >= SPREAD**2 else ""
-    own, other = (number(entry[name], 3) for name in ("std", "rest_std"))
+    own, other, mean = (number(entry[name], 3) for name in ("std", "rest_std", "mean"))
     how = "more volatile" if ratio > 1 else "steadier"
-    return (
-        abs(np.log(ratio)),
-        f"{entry['column']} {far}{how} (standard deviation {own}, {other} within the other regimes; mean {number(entry['mean'], 3)})",
-    )
+    figures = f"standard deviation {own}, {other} within the other regimes; mean {mean}"
+    return abs(np.log(ratio)), f"{entry['column']} {far}{how} ({figures})"
