@@ -155,6 +155,8 @@ def alarm():
     ("make", "message"),
     [(lambda: BeliefNetwork.from_tables({"a": (["b"], np.full((2, 2), 0.5)), "b": (["a"], np.full((2, 2), 0.5))}),
       r"the edges form the cycle (a → b → a|b → a → b); remove one of them"),
+     (lambda: BeliefNetwork.from_tables({k: ([(k + 1) % 500], [[1.0]]) for k in range(500)}),
+      r"the edges form the cycle 0 → \d+ → [→ \d]* … → 0; remove one of them"),
      (lambda: BeliefNetwork.from_tables({"a": [0.5, 0.6]}), r"the table of 'a' sums to 1.1; it must sum to 1"),
      (lambda: BeliefNetwork.from_tables({"a": [0.5, 0.5], "b": (["a"], [[1, 0], [0.5, 0.4]])}),
       r"the table of 'b' sums to 0.9 where a = 1; it must sum to 1"),

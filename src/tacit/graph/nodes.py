@@ -15,6 +15,7 @@ from ..declared import Label, Listed, Whole, declare, savable
 __all__ = ["MOST_TABLE", "Nodes", "closest"]
 
 MOST_TABLE = 2**27  # cells of all conditional tables: 1 GB
+MOST_TOLD = 20  # names of a cycle, in a message
 
 
 def closest(name: Any, known: Iterable) -> str:
@@ -150,9 +151,9 @@ class Nodes:
                 if waiting[child] == 0:
                     ready.append(child)
         if len(found) < len(self.names):
-            raise ValueError(
-                f"the edges form the cycle {' → '.join(map(str, self._cycle(set(found))))}; remove one of them."
-            )
+            ring = list(map(str, self._cycle(set(found))))
+            told = ring if len(ring) <= MOST_TOLD else [*ring[: MOST_TOLD - 2], "…", ring[-1]]
+            raise ValueError(f"the edges form the cycle {' → '.join(told)}; remove one of them.")
         return tuple(found)
 
     def _cycle(self, free: set) -> list:

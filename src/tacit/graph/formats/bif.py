@@ -13,13 +13,14 @@ from .text import Description, Words, fault, number_of, read_text
 
 __all__ = ["read_bif", "write_bif"]
 
-PATTERN = r"""(?P<skip>(?:\s|//[^\n]*|/\*.*?\*/)+)|(?P<word>"[^"]*"|[{}()\[\]|,;]|[^\s{}()\[\]|,;"]+)"""
+PATTERN = r"""(?P<skip>(?:\s+|//[^\n]*|/\*.*?\*/)+)|(?P<word>"[^"]*"|[{}()\[\]|,;]|(?!/\*)[^\s{}()\[\]|,;"]+)"""
 PLAIN = re.compile(r'[^\s{}()\[\]|,;"]+')
 
 
 def read_bif(path: Any) -> tuple[Nodes, np.ndarray]:
     """Nodes and tables of a BIF file."""
-    words, found = Words(read_text(path), PATTERN), Description()
+    text = read_text(path)
+    words, found = Words(text, PATTERN), Description(len(text))
     while not words.ended:
         kind = words.word()
         if kind == "network":
@@ -109,8 +110,9 @@ def _probability(words: Words, found: Description) -> None:
     while words.next != "}":
         _row(words, found, child, parents, table)
     words.take()
-    if np.isnan(table).any():
-        at = np.argwhere(np.isnan(table))[0][:-1]
+    blank = np.isnan(table[..., 0])
+    if blank.any():
+        at = np.unravel_index(int(blank.argmax()), blank.shape)
         states = ", ".join(found.states[p][k] for p, k in zip(parents, at))
         raise fault(line, f"the table of {child!r} has no row for ({states}).")
     found.tables[child] = table
@@ -122,19 +124,24 @@ def _row(words: Words, found: Description, child: str, parents: list, table: np.
     if kind == "property":
         _property(words)
     elif kind == "table":
+        if not np.isnan(table).all():
+            raise fault(line, f"the table of {child!r} is given twice.")
         table[...] = found.shaped(child, _values(words), table.shape, line, child_first=True)
     elif kind == "default":
-        table[np.isnan(table).all(axis=-1)] = _exactly(_values(words), child, table.shape[-1], line)
+        table[np.isnan(table[..., 0])] = _exactly(_values(words), child, table.shape[-1], line)
     elif kind == "(":
         at = []
         for parent in parents:
             state = _name(words)
-            if state not in found.states[parent]:
+            if state not in found.codes[parent]:
                 raise fault(words.last, f"{state!r} is no state of {parent!r}.")
-            at.append(found.states[parent].index(state))
+            at.append(found.codes[parent][state])
             if words.next == ",":
                 words.take()
         words.expect(")")
+        if not np.isnan(table[(*at, 0)]):
+            told = ", ".join(found.states[p][k] for p, k in zip(parents, at))
+            raise fault(line, f"the row ({told}) of the table of {child!r} is given twice.")
         table[tuple(at)] = _exactly(_values(words), child, table.shape[-1], line)
     else:
         raise fault(line, f"found {kind[:40]!r} where 'table', 'default' or '(' must stand.")

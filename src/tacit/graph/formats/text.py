@@ -17,6 +17,9 @@ __all__ = ["Description", "Words", "fault", "number_of", "read_text"]
 MOST_BYTES = 2**29
 """Files of networks are no larger."""
 
+UNWRITTEN = 2**22
+"""Cells that tables may have, however short the file is: a default stands for many rows."""
+
 
 def read_text(path: Any) -> str:
     """The text of a file, or of an object with ``read``."""
@@ -116,10 +119,13 @@ class Words:
 
 @dataclass
 class Description:
-    """What a file says of a network, before it is put together."""
+    """What a file of some characters says of a network, before it is put together."""
 
+    n_characters: int = 0
+    n_cells: float = 0
     names: list = field(default_factory=list)
     states: dict = field(default_factory=dict)
+    codes: dict = field(default_factory=dict)
     parents: dict = field(default_factory=dict)
     tables: dict = field(default_factory=dict)
 
@@ -131,6 +137,7 @@ class Description:
             raise fault(line, f"the states of {name!r} are {states[:8]}; give at least one, and each once.")
         self.names.append(name)
         self.states[name] = tuple(states)
+        self.codes[name] = {state: k for k, state in enumerate(states)}
 
     def family(self, child: str, parents: list, line: int) -> tuple[int, ...]:
         """Enter what a variable depends on; the shape of its table, parents first."""
@@ -143,8 +150,12 @@ class Description:
             raise fault(line, f"{child!r} has a parent twice, or itself as one.")
         self.parents[child] = tuple(parents)
         shape = tuple(len(self.states[v]) for v in (*parents, child))
-        if np.prod(shape, dtype=np.float64) > MOST_TABLE:
-            raise fault(line, f"the table of {child!r} would have {np.prod(shape, dtype=np.float64):.3g} cells.")
+        cells = np.prod(shape, dtype=np.float64)
+        self.n_cells += cells
+        if self.n_cells > min(MOST_TABLE, max(UNWRITTEN, self.n_characters)):
+            raise fault(
+                line, f"the table of {child!r} would have {cells:.3g} cells, more than a file of this length can give."
+            )
         return shape
 
     def shaped(self, child: str, values: list, shape: tuple[int, ...], line: int, child_first: bool) -> np.ndarray:

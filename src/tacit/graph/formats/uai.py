@@ -30,12 +30,15 @@ def read_uai_factors(path: Any) -> tuple[str, list[Potential]]:
     cards = [_whole(words, 1) for _ in range(_whole(words, 1))]
     scopes = [_scope(words, len(cards)) for _ in range(_whole(words, 0))]
     states = {v: range(n) for v, n in enumerate(cards)}
-    return kind, [_factor(words, scope, cards, states) for scope in scopes]
+    factors = [_factor(words, scope, cards, states) for scope in scopes]
+    if not words.ended:
+        raise fault(words.line, f"found {words.next[:40]!r} after the last table, where the file must end.")
+    return kind, factors
 
 
 def _whole(words: Words, least: int, most: int = MOST_VARIABLES) -> int:
     word = words.word()
-    if not (word.isascii() and word.isdigit() and least <= int(word[:12]) <= most):
+    if not (word.isascii() and word.isdigit() and len(word) <= 12 and least <= int(word) <= most):
         raise fault(words.last, f"found {word[:40]!r} where a whole number from {least} to {most} must stand.")
     return int(word)
 
@@ -69,7 +72,7 @@ def read_uai(path: Any) -> tuple[Nodes, np.ndarray]:
             "the file holds a Markov network (MARKOV), which is no belief network; read it with read_uai_factors."
         )
     own = {factor.variables[-1]: factor for factor in factors if factor.variables}
-    n = len({v for factor in factors for v in factor.variables})
+    n = 1 + max((v for factor in factors for v in factor.variables), default=-1)
     if len(own) != n or len(factors) != n:
         raise ValueError(
             f"{n} variables have {len(factors)} factors for {len(own)} of them; a belief network has one each."

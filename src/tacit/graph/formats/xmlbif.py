@@ -23,12 +23,13 @@ HEAD = """<?xml version="1.0"?>
 class Reader:
     """Takes the elements of a file as the parser meets them."""
 
-    def __init__(self) -> None:
-        self.found, self.text = Description(), ""
+    def __init__(self, n_characters: int = 0) -> None:
+        self.found = Description(n_characters)
+        self.text: list[str] = []
         self.path: list[str] = []
         self.parts: dict[str, list[str]] = {}
         self.kind, self.line = "nature", 1
-        self.parser = expat.ParserCreate()
+        self.parser = expat.ParserCreate("utf-8")  # text is decoded by now, whatever the file declares
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
         self.parser.CharacterDataHandler = self.characters
@@ -46,14 +47,14 @@ class Reader:
         if len(self.path) >= DEEPEST:
             raise fault(self.parser.CurrentLineNumber, f"elements lie {DEEPEST} deep; a network needs four.")
         self.path.append(name.upper())
-        self.text = ""
+        self.text = []
         if self.path[-1] in ("VARIABLE", "DEFINITION"):
             self.parts, self.line = {}, self.parser.CurrentLineNumber
             self.kind = str(attributes.get("TYPE", "nature"))
 
     def characters(self, text: str) -> None:
         """Take text in."""
-        self.text += text
+        self.text.append(text)
 
     def end(self, name: str) -> None:
         """Leave an element."""
@@ -63,8 +64,8 @@ class Reader:
         elif name.upper() == "DEFINITION":
             self.definition()
         else:
-            self.parts.setdefault(name.upper(), []).append(self.text.strip())
-        self.text = ""
+            self.parts.setdefault(name.upper(), []).append("".join(self.text).strip())
+        self.text = []
 
     def variable(self) -> None:
         """Enter a variable."""
@@ -91,9 +92,10 @@ class Reader:
 
 def read_xmlbif(path: Any) -> tuple[Nodes, np.ndarray]:
     """Nodes and tables of an XMLBIF file."""
-    reader = Reader()
+    text = read_text(path)
+    reader = Reader(len(text))
     try:
-        reader.parser.Parse(read_text(path).encode(), True)
+        reader.parser.Parse(text.encode(), True)
     except expat.ExpatError as error:
         told = expat.ErrorString(error.code)
         raise fault(error.lineno, f"this is not well-formed XML ({told}); the file may be cut off.") from None
