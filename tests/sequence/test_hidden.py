@@ -12,6 +12,7 @@ import tacit
 from tacit.datasets import load
 from tacit.mixture import Mixture
 from tacit.sequence import GaussianHMM, HiddenMarkovModel, PoissonHMM
+from tacit.source import Block
 
 MOVE = np.array([[0.95, 0.05], [0.1, 0.9]])
 
@@ -354,6 +355,21 @@ def test_drop_ins_take_missing_values():
     order = np.argsort(model.means_[:, 0]), np.argsort(full.means_[:, 0])
     np.testing.assert_allclose(model.means_[order[0]], full.means_[order[1]], atol=0.3)
     assert not np.isnan(model.impute(X)).any()
+
+
+@pytest.mark.parametrize("covariance_type", ["diag", "spherical", "full", "tied"])
+def test_a_state_of_next_to_no_weight_keeps_its_parameters(covariance_type):
+    """Squares over a weight of 1e-322 overflow."""
+    rng = np.random.default_rng(0)
+    model = GaussianHMM(2, covariance_type=covariance_type, random_state=0).fit(rng.normal(size=(50, 2)))
+    family, block = model._family(), Block.of(rng.normal(size=(20, 2)))
+    before = model._components()
+    family.penalty.scatter, family.penalty.weight = np.zeros_like(family.penalty.scatter), 0.0
+    after = family.m_step(family.stats(before, block, np.array([[1.0, 1e-322]] * 20)), before)
+    np.testing.assert_allclose(after.mean[1], before.mean[1])
+    assert np.isfinite(after.covariance).all()
+    if covariance_type != "tied":
+        np.testing.assert_allclose(after.covariance[1], before.covariance[1])
 
 
 # Published results

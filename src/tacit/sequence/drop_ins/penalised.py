@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...families import DiagonalGaussian, FullGaussian, SphericalGaussian, TiedGaussian
+from ...families.family import occupied
 
 __all__ = ["PENALISED", "Penalty"]
 
@@ -53,7 +54,8 @@ class _Penalised:
         pull = self.penalty.mean_weight[:, None]
         prior = self.penalty.mean - params.origin
         total = count + pull
-        learned = np.where(total > 0, (stats.first + pull * prior) / np.where(total > 0, total, 1.0), params.shift)
+        alive = occupied(total)
+        learned = np.where(alive, (stats.first + pull * prior) / np.where(alive, total, 1.0), params.shift)
         return params.shift if "m" in self.penalty.held else learned, prior, pull
 
 
@@ -66,7 +68,8 @@ class _Columns(_Penalised):
         if "c" not in self.penalty.held:
             squares = stats.second - 2.0 * shift * stats.first + stats.count * shift**2 + pull * (shift - prior) ** 2
             squares, count = self._added(np.maximum(squares, 0.0), stats.count)
-            covariance = np.where(count > 0, squares / np.where(count > 0, count, 1.0), covariance)
+            alive = occupied(count)
+            covariance = np.where(alive, squares / np.where(alive, count, 1.0), covariance)
         least = np.maximum(LEAST * (params.scale if covariance.ndim == 2 else params.scale.mean()), 1e-290)
         return self.params(params.origin + shift, np.maximum(covariance, least), params.origin, params.scale)  # type: ignore[attr-defined]
 
@@ -118,7 +121,7 @@ class _Matrices(_Penalised):
         squares, count = squares + self.penalty.scatter, count + self.penalty.weight
         if self.penalty.groups is not None:
             squares, count = squares[self.penalty.groups], count[self.penalty.groups]
-        alive = count > 0
+        alive = occupied(count)
         return np.where(alive[:, None, None], squares / np.where(alive, count, 1.0)[:, None, None], params.covariance)
 
     def log_prior(self, params: Any) -> float:
