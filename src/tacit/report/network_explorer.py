@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 import numpy as np
 
 from ..archive import replacing
-from ..graph import BeliefNetwork
 from .charts.belief_network import network_chart
 from .charts.figure import figure
-from .markup import Markup, amount, clean, join, number, percent, plural, table, tag
+from .markup import Markup, clean, join, number, percent, table, tag
 from .page import page_of
 from .sections.common import Section
 from .sections.summary import header

@@ -72,7 +72,8 @@ def read_uai(path: Any) -> tuple[Nodes, np.ndarray]:
             "the file holds a Markov network (MARKOV), which is no belief network; read it with read_uai_factors."
         )
     own = {factor.variables[-1]: factor for factor in factors if factor.variables}
-    n = 1 + max((v for factor in factors for v in factor.variables), default=-1)
+    named = [int(v) for factor in factors for v in factor.variables]  # type: ignore[call-overload]
+    n = 1 + max(named, default=-1)
     if len(own) != n or len(factors) != n:
         raise ValueError(
             f"{n} variables have {len(factors)} factors for {len(own)} of them; a belief network has one each."

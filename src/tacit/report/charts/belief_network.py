@@ -24,7 +24,8 @@ Marginal = Any
 
 
 def network_chart(
-    ident: str, names: Sequence[str], states: Sequence[Sequence[str]], parents: Sequence[Sequence[int]], marginals: Sequence[Marginal]
+    ident: str, names: Sequence[str], states: Sequence[Sequence[str]], parents: Sequence[Sequence[int]],
+    marginals: Sequence[Marginal],
 ) -> Markup:  # fmt: skip
     """The network with the marginals of its variables.
 
@@ -103,10 +104,11 @@ def _lines(states: Sequence[str], marginal: Marginal, wide: float) -> list[Marku
     for k, state in enumerate(states[:n]):
         share = None if marginal is None else float(marginal[k])
         y = HEAD + LINE * k
+        bar = None if share is None else f"{(wide - 4) * share:.2f}"
         made.append(tag(
             "g", tag("title", state),
             tag("rect", x=2, y=y, width=wide - 4, height=LINE, class_="row"),
-            None if share is None else tag("rect", x=2, y=y + 2, width=f"{(wide - 4) * share:.2f}", height=LINE - 4, class_="bar-of"),
+            None if share is None else tag("rect", x=2, y=y + 2, width=bar, height=LINE - 4, class_="bar-of"),
             text(7, y + 13, _fitting(state, wide - 8 * SMALL - 10, SMALL), "start", class_="label"),
             None if share is None else text(wide - 6, y + 13, percent(share), "end", class_="value"),
             class_="state", data_state=k,
@@ -120,8 +122,8 @@ def _lines(states: Sequence[str], marginal: Marginal, wide: float) -> list[Marku
 
 
 def _edges(
-    parents: Sequence[Sequence[int]], at: Layers, across: list[float], passes: dict, top: np.ndarray, tall: list[float],
-    high: list[float], wide: float,
+    parents: Sequence[Sequence[int]], at: Layers, across: list[float], passes: dict, top: np.ndarray, tall: Sequence[float],
+    high: Sequence[float], wide: float,
 ) -> list[Markup]:  # fmt: skip
     """Arrows from the foot of a parent to the head of a child, through the gaps between boxes."""
     begins, ends = _ports(parents, across, passes, wide)
