@@ -2,6 +2,7 @@
 
 import copy
 import importlib.util
+import math
 import os
 import shutil
 import subprocess
@@ -835,6 +836,20 @@ def test_exp_is_numpys_where_it_matters_and_zero_far_below():
 def test_log1p_is_numpys_to_the_last_digits():
     x = np.concatenate([[0.0, 1e300], np.geomspace(1e-300, 1e18, 5001), np.linspace(0.0, 10.0, 5001)])
     np.testing.assert_allclose([log1p(value) for value in x], np.log1p(x), rtol=1e-15, atol=0.0)
+
+
+@pytest.mark.parametrize("on", ["cpu", "torch"])
+def test_rising_factorials_and_their_slopes_keep_their_digits_at_every_size(on):
+    """Γ(x + a) / Γ(a) of whole x is a product of x terms, and the slope of its log a sum of their inverses."""
+    library = np if on == "cpu" else pytest.importorskip("torch")
+    for a in 10.0 ** np.linspace(-3, 12, 61):
+        for x in (0, 1, 2, 3, 7, 30, 1000):
+            terms, cell = [a + i for i in range(x)], library.asarray([[float(x)]], dtype=library.float64)
+            log_rise = float(kernel("log_rising", on)(cell, np.array([[a]]))[0, 0])
+            slope = float(kernel("rising_slope", on)(cell, np.array([[a]]), np.ones((1, 1)))[0, 0])
+            size = math.fsum(abs(math.log(each)) for each in terms)  # terms below 1 may cancel those above
+            assert abs(log_rise - math.fsum(map(math.log, terms))) <= 1e-14 * size
+            assert abs(slope - math.fsum(1 / each for each in terms)) <= 2e-14 * abs(slope)
 
 
 @pytest.mark.parametrize("n_classes", [1, 4])

@@ -18,7 +18,11 @@ from scipy.special import digamma, gammaln
 from . import backend, host
 
 LARGE = 1e6
-SERIES = 1e3  # from here on a series keeps more digits than a difference of log gammas
+SERIES = 16.0  # from here on series keep more digits than differences of log gammas and of their slopes
+
+# log Γ(y) = (y − ½) log y − y + ½ log 2π + Σ_i STIRLING_i y^(−1−2i);   ψ(y) = log y − 1/2y + Σ_i SLOPES_i y^(−2−2i)
+STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
+SLOPES = tuple(-(1 + 2 * i) * term for i, term in enumerate(STIRLING))
 
 __all__ = ["LARGE", "features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"]
 
@@ -84,10 +88,26 @@ def log_rising(X, a):
     return library.stack([cells.sum(axis=1) for cells in found])
 
 
+def _series(terms, y):
+    """Σ_i terms_i y^(−2i)."""
+    square, total = y**-2, 0.0
+    for term in reversed(terms):
+        total = total * square + term
+    return total
+
+
 def _log_rise(library, x, a):
-    """Log Γ(x + a) − log Γ(a) of large a, by Stirling's series."""
-    ends = (1.0 / (a + x) - 1.0 / a) / 12.0 - (1.0 / (a + x) ** 3 - 1.0 / a**3) / 360.0
+    """Log Γ(x + a) − log Γ(a) of a ≥ SERIES, by Stirling's series."""
+    a = library.clip(a, SERIES, None)
+    ends = _series(STIRLING, a + x) / (a + x) - _series(STIRLING, a) / a
     return (a + x - 0.5) * library.log1p(x / a) + x * library.log(a) - x + ends
+
+
+def _slope_rise(library, x, a):
+    """ψ(x + a) − ψ(a) of a ≥ SERIES, by its series."""
+    a = library.clip(a, SERIES, None)
+    ends = _series(SLOPES, a + x) / (a + x) ** 2 - _series(SLOPES, a) / a**2
+    return library.log1p(x / a) + 0.5 * x / (a * (a + x)) + ends
 
 
 def _log_share(library, x, a):
@@ -101,5 +121,8 @@ def rising_slope(X, a, resp):
     """Derivative of Σ_i r_ik log_rising in a, (classes, d), as an array; `resp` is (classes, rows)."""
     library, _, psi, double = _library(X)
     x = _zero_filled(X)
-    slopes = [r @ (psi(x + start) - psi(start)) for start, r in zip(double(a), double(resp))]
+    slopes = [
+        r @ library.where(start < SERIES, psi(x + start) - psi(start), _slope_rise(library, x, start))
+        for start, r in zip(double(a), double(resp))
+    ]
     return host(library.stack(slopes))
