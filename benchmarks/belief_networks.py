@@ -194,7 +194,7 @@ def ours_parameters(case):
 
     network = case[0]
     states = {v: list(range(len(s))) for v, s in zip(network.nodes_.names, network.nodes_.states)}
-    return BeliefNetwork(network.nodes_.edges, states=states).fit(case[1])
+    return BeliefNetwork(network.nodes_.edges, states=states, prior=0.0).fit(case[1])
 
 
 def pgmpy_parameters(case):

@@ -42,7 +42,7 @@ def learner(network, **settings):
 def test_complete_rows_are_counted():
     network = random_network(1)
     rows = frame(network, 500)
-    learned = learner(network).fit(rows)
+    learned = learner(network, prior=0.0).fit(rows)
     assert learned.fit_.reason.code == "closed_form"
     v = network.nodes_.names[network.nodes_.order[-1]]
     parents = [network.nodes_.names[p] for p in learned.nodes_.parents[learned.nodes_.at(v)]]
@@ -209,8 +209,20 @@ def test_a_column_of_one_state_is_learned():
     assert network.query("b", {"a": "u"}).values.tolist() == [0.5, 0.5]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_new_rows_are_possible_by_default(seed):
+    network = random_network(seed + 40, n=8, edge=0.4, most=4)
+    states = {v: list(network.states_of(v)) for v in network.nodes_.names}
+    few, new = frame(network, 30, seed), frame(network, 1000, seed + 1)
+    learned = BeliefNetwork(network.nodes_.edges, states=states).fit(few)
+    counted = BeliefNetwork(network.nodes_.edges, states=states, prior=0.0).fit(few)
+    assert np.isneginf(counted.score_samples(new)).any()
+    assert np.isfinite(learned.score_samples(new)).all()
+    assert set(learned.predict(new, "a")) <= set(states["a"])
+
+
 def test_impossible_rows_are_named():
-    network = BeliefNetwork([("a", "b")]).fit(pd.DataFrame({"a": ["u", "v"], "b": ["s", "t"]}))
+    network = BeliefNetwork([("a", "b")], prior=0.0).fit(pd.DataFrame({"a": ["u", "v"], "b": ["s", "t"]}))
     odd = pd.DataFrame(
         {
             "a": ["u", "u"],

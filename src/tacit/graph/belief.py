@@ -58,9 +58,9 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         States of columns, where they are not those that occur.
     continuous : "auto" or list of names, default="auto"
         Columns that are numbers; "auto" takes columns of numbers other than at most 20 different whole ones.
-    prior : float, default=0.0
+    prior : float, default=0.5
         Pseudo-count of every cell of every table: estimates are the mode under Dirichlet(1 + prior) priors, and the mean under
-        Dirichlet(prior). 0 is maximum likelihood.
+        Dirichlet(prior). 0 is maximum likelihood, by which what the rows do not hold is impossible.
     equivalent_sample_size : float, optional
         Pseudo-counts of this sum for every table instead, spread evenly over its cells (BDeu).
     structure_score, required, forbidden, max_parents
@@ -108,7 +108,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
     hidden: Any = None
     states: Any = None
     continuous: Any = "auto"
-    prior: float = 0.0
+    prior: float = 0.5
     equivalent_sample_size: Any = None
     structure_score: Any = None
     required: Any = ()
