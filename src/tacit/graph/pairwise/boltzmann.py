@@ -6,6 +6,7 @@ import numbers
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...base.settings import settings
@@ -21,7 +22,7 @@ __all__ = ["BoltzmannMachine"]
 
 
 @settings
-class BoltzmannMachine(IsingModel):
+class BoltzmannMachine(ClassNamePrefixFeaturesOutMixin, TransformerMixin, IsingModel):
     """Boltzmann machine: units of 0 and 1 with biases and pairwise weights, and hidden units behind them where asked for.
 
     Without hidden units, p(x) ∝ exp(Σ_i b_i x_i + Σ_{i<j} W_ij x_i x_j). With hidden units (a restricted machine),
@@ -148,6 +149,10 @@ class BoltzmannMachine(IsingModel):
         """The energy −log p + constant, whose labels are the units' values; without hidden units."""
         self._without_hidden("an energy of pairs of visible units")
         return super().to_energy()
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_hidden
 
     def transform(self, X: Any) -> np.ndarray:
         """Probabilities that hidden units are 1, (n_samples, n_hidden).

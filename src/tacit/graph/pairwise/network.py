@@ -15,6 +15,8 @@ from ...base.settings import KW_ONLY, settings
 from ...checks import check_choice, check_n_jobs, check_number
 from ...declared import Flag, Whole
 from ...engine import climb
+from ...kernels import host
+from ...source import Source
 from ..structure.codes import check_edges
 from .model import PairModel, PairParams, gibbs
 from .states import all_states, check_units
@@ -63,6 +65,16 @@ class PairNetwork(RowsEstimator):
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         X = super()._validate(X, reset=reset)
+        self._check_cells(X)
+        return X
+
+    def _check_source(self, source: Source, reset: bool) -> None:
+        super()._check_source(source, reset)
+        for _ in source.map(lambda block: self._check_cells(host(block.X))):
+            pass
+
+    def _check_cells(self, X: np.ndarray) -> None:
+        """Raise where a cell is none of the two values."""
         bad = ~np.isin(X, self._values)
         if bad.any():
             row, column = np.argwhere(bad)[0]
@@ -70,7 +82,6 @@ class PairNetwork(RowsEstimator):
             raise ValueError(
                 f"column {self._told(int(column))} holds {X[row, column]:g}; units of {type(self).__name__} are {low} or {high}."
             )
-        return X
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn fields and couplings.
