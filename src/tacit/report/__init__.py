@@ -4,7 +4,7 @@ from typing import Any
 
 from ..study.findings import Axes, Findings, Group, Sample
 
-__all__ = ["Axes", "Findings", "Group", "Report", "Sample", "write_report"]
+__all__ = ["Axes", "Findings", "Group", "Report", "Sample", "write_network", "write_report"]
 
 
 def __getattr__(name: str) -> Any:
@@ -13,4 +13,8 @@ def __getattr__(name: str) -> Any:
         from . import api
 
         return getattr(api, name)
+    if name == "write_network":
+        from .network_explorer import write_network
+
+        return write_network
     raise AttributeError(f"module 'tacit.report' has no attribute {name!r}")

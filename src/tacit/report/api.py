@@ -5,9 +5,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from ..archive import replacing
+from ..graph import BeliefNetwork
+from ..study.findings import Findings
 from ..study.subject import study
 from .markup import tag
+from .network_explorer import render_network
 from .page import render
 
 __all__ = ["Report", "write_report"]
@@ -16,16 +21,18 @@ SELECTED = ("n_components", "covariance_type", "bic", "aic", "icl", "cv", "faile
 
 
 class Report:
-    """A page about a fitted model and the rows it describes.
+    """A page about a fitted model and the rows it describes, or about a belief network.
 
     In a notebook it shows itself; `save` writes it to a file that opens in any browser, without a network.
 
     Parameters
     ----------
     model : estimator
-        Fitted: Mixture, GaussianMixture, StudentTMixture, ProbabilisticPCA or FactorAnalysis.
+        Fitted: Mixture, GaussianMixture, StudentTMixture, ProbabilisticPCA or FactorAnalysis; or a BeliefNetwork, on whose page
+        evidence is set by clicking.
     X : DataFrame, Arrow table, array-like of shape (n_samples, n_features) or path
-        Rows with the model's columns; other columns are shown beside, and those that say which row it is are kept.
+        Rows with the model's columns; other columns are shown beside, and those that say which row it is are kept. None for a
+        BeliefNetwork, which alone goes without rows and takes nothing but a title.
     title : str, optional
         Heading of the page; default the name of the table.
     selection : tacit.mixture.selection.Selection or list of dict, optional
@@ -39,8 +46,8 @@ class Report:
 
     Attributes
     ----------
-    findings : Findings
-        What the page tells, as numbers and words.
+    findings : Findings or None
+        What the page tells, as numbers and words; None of a BeliefNetwork.
     html : str
         The page.
 
@@ -56,17 +63,21 @@ class Report:
     """
 
     def __init__(
-        self, model: Any, X: Any, *, title: str | None = None, selection: Any = None, seed: int = 0,
+        self, model: Any, X: Any = None, *, title: str | None = None, selection: Any = None, seed: int = 0,
         labels: dict[str, str] | None = None, units: dict[str, str] | None = None, group_names: dict[int, str] | None = None,
     ) -> None:  # fmt: skip
-        findings = study(model, X, selection=_selected(selection), seed=seed)
         said: dict[str, Any] = {"title": title, "labels": labels, "units": units, "group_names": group_names}
-        self.findings = replace(findings, **{name: value for name, value in said.items() if value is not None})
+        said = {name: value for name, value in said.items() if value is not None}
+        self.findings: Findings | None = None
+        if isinstance(model, BeliefNetwork):
+            self._network = _alone(model, {**said, "X": X, "selection": selection}), title
+        else:
+            self.findings = replace(study(model, X, selection=_selected(selection), seed=seed), **said)
 
     @cached_property
     def html(self) -> str:
         """The page."""
-        return render(self.findings)
+        return render_network(*self._network) if self.findings is None else render(self.findings)
 
     def save(self, path: str | os.PathLike) -> str:
         """Write the page, whole or not at all; returns the path."""
@@ -83,7 +94,7 @@ class Report:
 
 
 def write_report(model: Any, X: Any, path: str | os.PathLike, **settings: Any) -> Report:
-    """Write a page about a fitted model and the rows it describes.
+    """Write a page about a fitted model and the rows it describes, or about a belief network.
 
     Parameters
     ----------
@@ -99,6 +110,17 @@ def write_report(model: Any, X: Any, path: str | os.PathLike, **settings: Any) -
     report = Report(model, X, **settings)
     report.save(path)
     return report
+
+
+def _alone(network: BeliefNetwork, given: dict[str, Any]) -> BeliefNetwork:
+    """A network that nothing was given with which its page does not tell."""
+    wrong = [name for name, value in given.items() if value is not None and name != "title"]
+    if wrong:
+        raise ValueError(
+            f"the page of a BeliefNetwork shows no rows and has no selection, but {wrong[0]} was given; leave it out."
+        )
+    check_is_fitted(network)
+    return network
 
 
 def _selected(selection: Any) -> list[dict]:

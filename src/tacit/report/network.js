@@ -255,9 +255,11 @@
       clear.addEventListener("click", function () { evidence.clear(); update(); search.focus(); });
       root.classList.add("live");
       update();
-      return function () { stop(listed.find(function (item) { return !item.row.hidden; })); };
+      function visible() { stop(listed.find(function (item) { return !item.row.hidden; })); }
+      visible();
+      return visible;
     }
-    var visible = tree ? interactive() : function () {};
+    var listed = tree ? interactive() : function () {};
 
     // Search: the table keeps what is found, the drawing lights it up and goes there.
     function go(own) {
@@ -277,7 +279,7 @@
         own.box.classList.toggle("match", searching && match);
         own.rows.forEach(function (row) { row.hidden = !match; });
       });
-      visible();
+      listed();
       matches.textContent = "";
       (searching ? found.slice(0, 12) : []).forEach(function (own) {
         var button = make("button", own.name);

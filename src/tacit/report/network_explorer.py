@@ -12,7 +12,7 @@ from .charts.belief_network import network_chart
 from .charts.figure import figure, strip
 from .markup import Markup, amount, clean, framed, number, percent, plural, tag
 from .network_tree import MOST_CELLS, MOST_TABLES, as_json, marginals_of, tree_of
-from .page import page_of
+from .page import MADE, page_of
 from .sections.common import Section
 from .sections.summary import header
 
@@ -70,7 +70,7 @@ def render_network(network: Any, title: str | None = None) -> str:
     ]
     told = f"{plural(len(nodes.names), 'variable')} and {plural(len(nodes.edges), 'edge')}."
     heading = title or "Belief network"
-    return page_of(heading, header("Belief network", heading, [told], figures), [section], "network")
+    return page_of(heading, header("Belief network", heading, [told], figures), [section], "network", MADE)
 
 
 def write_network(network: Any, path: str | os.PathLike, title: str | None = None) -> str:
@@ -140,8 +140,8 @@ def _limits(network: Any, tree: dict | None, found: list) -> Markup | None:
     else:
         lost = " Where there are none, that too is too large." if any(each is None for each in found) else ""
         said = [
-            f"This network is too large to be asked in a page: its tables hold more than {amount(MOST_TABLES)} numbers, or "
-            f"those of its junction tree more than {amount(MOST_CELLS)}. Shown are probabilities without evidence.{lost} "
+            f"This network is too large to be asked in a page, which carries at most {amount(MOST_TABLES)} numbers and works "
+            f"with tables of at most {amount(MOST_CELLS)}. Shown are probabilities without evidence.{lost} "
             "With evidence, in Python: ", call, " of all variables, ", tag("code", "network.query(variable, {…})"), " of one.",
         ]  # fmt: skip
     return tag("p", said, class_="note network-limits")

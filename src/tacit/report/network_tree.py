@@ -12,7 +12,7 @@ from ..graph.schedule import Compiled, Factor, compile_schedule, strides
 __all__ = ["MOST_CELLS", "MOST_TABLES", "as_json", "marginals_of", "tree_of"]
 
 MOST_CELLS = 4_000_000
-"""Numbers in the tables of all cliques that a page works with: about 100 MB of its memory, and half a second a click."""
+"""Numbers in the tables of all cliques that a page works with: some 100 MB of its memory, and less than a second a click."""
 MOST_TABLES = 400_000
 """Numbers in the conditional tables that a page carries: a few MB."""
 MOST_ASKED = 1e8

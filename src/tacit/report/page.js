@@ -228,7 +228,9 @@
     return { text: new XMLSerializer().serializeToString(copy), width: box.width, height: box.height + 2 * top };
   }
   function picture(name, drawn) {
-    var image = new Image(), canvas = make("canvas"), scale = 3;
+    // Browsers hold canvases to some size.
+    var image = new Image(), canvas = make("canvas"), wide = drawn.width, high = drawn.height;
+    var scale = Math.min(3, 16000 / Math.max(wide, high), Math.sqrt(2e8 / (wide * high)));
     image.onload = function () {
       canvas.width = drawn.width * scale; canvas.height = drawn.height * scale;
       canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);

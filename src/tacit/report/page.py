@@ -17,9 +17,10 @@ from .markup import Markup, cut, join, tag
 from .sections import COMPARED, ORDER, compared, summary
 from .sections.common import Section
 
-__all__ = ["page_of", "render", "render_comparison"]
+__all__ = ["MADE", "page_of", "render", "render_comparison"]
 
-FOOT = f"Made with tacit {__version__}. This page holds the rows it shows: share it as you would share the table."
+MADE = f"Made with tacit {__version__}."
+FOOT = f"{MADE} This page holds the rows it shows: share it as you would share the table."
 
 
 def render(findings: Findings) -> str:
@@ -34,7 +35,7 @@ def render_comparison(found: Comparison, title: str) -> str:
     return page_of(title, compared(found, title), sections)
 
 
-def page_of(title: str, header: Markup, sections: list[Section], more: str = "") -> str:
+def page_of(title: str, header: Markup, sections: list[Section], more: str = "", foot: str = FOOT) -> str:
     """A page with a header and sections; `more` names what scripts and styles it has beside those of all."""
     script = _asset("page.js") + (_asset(f"{more}.js") if more else "")
     page = [
@@ -44,7 +45,7 @@ def page_of(title: str, header: Markup, sections: list[Section], more: str = "")
             tag("a", "Skip to the findings", href="#main", class_="skip"),
             _bar(sections),
             tag("main", header, [_section(section) for section in sections], id="main", tabindex="-1"),
-            tag("footer", tag("p", FOOT)),
+            tag("footer", tag("p", foot)),
             tag("script", Markup(script)),
         ),
     ]
