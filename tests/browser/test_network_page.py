@@ -1,7 +1,5 @@
 """The page of a belief network in a real browser: it answers as Python does, by mouse and keys, without a script, on a phone."""
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -10,14 +8,7 @@ from tacit.report.network_explorer import write_network
 
 from ..graph.networks import published, random_network
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="the browser tests need playwright: pip install playwright"
-)
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium here: install chromium or google-chrome"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.xdist_group("browser")
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
@@ -69,36 +60,15 @@ NETWORKS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
 @pytest.fixture
-def open_page(browser, tmp_path):
-    """Open the page of a network; afterwards nothing may have gone wrong, and nothing may have been asked for."""
-    troubles, contexts = [], []
+def open_page(visit, tmp_path):
+    """Open the page of a network."""
 
     def opened(network, size=(1100, 800), **options):
-        viewport = dict(zip(("width", "height"), size))
-        contexts.append(browser.new_context(viewport=viewport, reduced_motion="reduce", **options))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(5000)
-        page.on("console", lambda message: message.type in ("error", "warning") and troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("dialog", lambda dialog: troubles.append("a dialog opened"))
-        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or troubles.append(request.url))
         write_network(network, tmp_path / "network.html")
-        page.goto((tmp_path / "network.html").as_uri())
-        return page
+        return visit(tmp_path / "network.html", size, **options)
 
-    yield opened
-    for context in contexts:
-        context.close()
-    assert troubles == []
+    return opened
 
 
 def button(page, network, variable, state):

@@ -1,6 +1,5 @@
 """The report in a real browser: one Chromium for all tests, pages opened from files as a mail attachment is."""
 
-import shutil
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,22 +11,7 @@ from tacit.report.projection import views
 
 from ..report.factory import HOSTILE, axes_findings, hostile, left_empty, penguins, with_alternatives
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="the browser tests need playwright: pip install playwright"
-)
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium here: install chromium or google-chrome"),
-    pytest.mark.xdist_group("browser"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield launched
-        launched.close()
+pytestmark = pytest.mark.xdist_group("browser")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """The page of regimes in a real browser: offline, by mouse and keys, without a script, on a phone, in the dark, in print."""
 
-import shutil
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,14 +7,7 @@ import pytest
 from tacit.report.segment import render_regimes
 from tacit.sequence import find_regimes
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason="the browser tests need playwright: pip install playwright"
-)
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium here: install chromium or google-chrome"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.xdist_group("browser")
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
@@ -37,37 +28,6 @@ def path(tmp_path_factory):
     path = tmp_path_factory.mktemp("pages") / "regimes.html"
     path.write_text(render_regimes(found), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def open_page(browser, path):
-    """Open the page; afterwards nothing may have gone wrong, and nothing may have been asked of the network."""
-    troubles, contexts = [], []
-
-    def opened(size=(1100, 800), **options):
-        viewport = dict(zip(("width", "height"), size))
-        contexts.append(browser.new_context(viewport=viewport, reduced_motion="reduce", **options))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(5000)
-        page.on("console", lambda message: message.type in ("error", "warning") and troubles.append(message.text))
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("dialog", lambda dialog: troubles.append("a dialog opened"))
-        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or troubles.append(request.url))
-        page.goto(path.as_uri())
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert troubles == []
 
 
 def shown(page):

@@ -1,28 +1,15 @@
 """The built site in a real browser: pages open, search answers, and nothing is asked of any other place."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
 BUILT = (SITE / "index.html").is_file()
 pytestmark = [
     pytest.mark.skipif(not BUILT, reason="the site has not been built; python docs/build.py builds it"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here"),
     pytest.mark.xdist_group("browser"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
