@@ -5,8 +5,9 @@ from .density import DensityEstimator
 from .learning import EMEstimator, Task
 from .missing import Imputed, MissingCells, UnseenPairsWarning
 from .rows import RowsEstimator, like
+from .supervised import Supervised, coded_classes
 
 __all__ = [
-    "DensityEstimator", "EMEstimator", "Imputed", "LatentClassEstimator", "MissingCells", "RowsEstimator", "Task",
-    "UnseenPairsWarning", "like",
+    "DensityEstimator", "EMEstimator", "Imputed", "LatentClassEstimator", "MissingCells", "RowsEstimator", "Supervised",
+    "Task", "UnseenPairsWarning", "coded_classes", "like",
 ]  # fmt: skip

@@ -9,16 +9,15 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import LatentClassEstimator, RowsEstimator
 from ..base.rows import like
 from ..base.settings import KW_ONLY, settings
-from ..checks import as_numpy, check_number
+from ..base.supervised import coded_classes
+from ..checks import check_number
 from ..declared import Names, Part
 from ..families import GAUSSIANS
-from ..frames import is_missing
 from ..mixture import GaussianMixture, Mixture, select
 from ..mixture.selection import distinct_structures
 
@@ -69,7 +68,7 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
         -------
         self
         """
-        self.classes_, codes = self._coded(y)
+        self.classes_, codes = coded_classes(self, y)
         with warnings.catch_warnings():
             # That all classes are known is the point.
             warnings.filterwarnings("ignore", "y gives every row's class")
@@ -85,25 +84,6 @@ class BayesClassifier(ClassifierMixin, RowsEstimator):
     def _learned(self, X: Any, codes: np.ndarray, sample_weight: Any) -> Any:
         """The mixture of the classes, fitted."""
         return self._mixture(len(self.classes_)).fit(X, codes, sample_weight)
-
-    def _coded(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The classes in their order, and the number of each row's."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        y = column_or_1d(as_numpy(y), warn=True)
-        gone = np.array([is_missing(label) for label in y.tolist()], dtype=bool)
-        if gone.any():
-            raise ValueError(
-                f"y has no label in row {int(np.argmax(gone))}, but a missing value such as NaN; drop unlabelled rows, or "
-                "learn from them too with a mixture and partial labels."
-            )
-        kinds = {isinstance(label, str): label for label in y.tolist()}
-        if len(kinds) > 1:
-            raise ValueError(
-                f"y holds {kinds[True]!r} and {kinds[False]!r}, texts and other labels; make all of them texts, or all numbers."
-            )
-        check_classification_targets(y)
-        return np.unique(y, return_inverse=True)
 
     def _given_priors(self) -> np.ndarray:
         priors = np.asarray(self.priors, dtype=np.float64)

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.rows import RowsEstimator
 from ..base.settings import KW_ONLY, settings
+from ..base.supervised import coded_classes
 from ..checks import check_choice, check_weight
 from ..declared import Listed, Names, Numbers, Part
 from ..mixture import GaussianMixture, select
@@ -102,7 +103,7 @@ class MixtureDiscriminant(BayesClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a mixture for every class; see `GaussianBayes.fit`."""
         self._check_settings()
-        self.classes_, codes = self._coded(y)
+        self.classes_, codes = coded_classes(self, y)
         X = self._validate(X, reset=True)
         if len(X) != len(codes):
             raise ValueError(f"X has {len(X)} rows, but y has {len(codes)}; give one label per row.")
