@@ -244,9 +244,9 @@ def test_partial_fit_learns_from_batches_of_sequences():
 
 @pytest.mark.parametrize("n", [20, pytest.param(60, marks=pytest.mark.full), pytest.param(300, marks=pytest.mark.full)])
 def test_intervals_of_forecasts_and_fills_hold_what_they_promise(n):
-    """90 % intervals of the next three steps, and of cells that are missing; 86 and 87 % of them in 300 series of 20 steps."""
+    """From 20 steps on: 90 % intervals of the next three steps, and of cells that are missing, hold about as much."""
     rng, ahead, filled = np.random.default_rng(n), [], []
-    for _ in range(60 if n == 20 else 150):
+    for _ in range(150):
         x = rng.normal(3.0 * walk(n + 3, rng, np.array([[0.8, 0.2], [0.3, 0.7]])), 1.0)
         holes = rng.choice(np.arange(1, n - 1), max(n // 10, 1), replace=False)
         seen = x[:n, None].copy()
@@ -259,9 +259,9 @@ def test_intervals_of_forecasts_and_fills_hold_what_they_promise(n):
         fill = model.impute(seen, interval=0.9)
         told = holes[~np.isnan(fill.low[holes, 0])]  # a state of next to no rows says nothing
         filled += ((fill.low[told, 0] <= x[told]) & (x[told] <= fill.high[told, 0])).tolist()
-    least = 0.79 if n == 20 else 0.85
-    assert least <= np.mean(ahead) <= 0.95
-    assert least <= np.mean(filled) <= 0.95
+    print(n, np.mean(ahead), np.mean(filled))
+    assert 0.85 <= np.mean(ahead) <= 0.95
+    assert 0.85 <= np.mean(filled) <= 0.95
 
 
 # Bad input

@@ -26,7 +26,6 @@ from .rows import RowsEstimator, like
 
 __all__ = ["Imputed", "MissingCells", "UnseenPairsWarning", "draw_cells", "impute_cells"]
 
-N_DRAWS = 20
 FEW = 50
 """Rows for each column and class below which parameters are uncertain enough to matter."""
 MOST_WORK = 5e8
@@ -69,6 +68,7 @@ class MissingCells(RowsEstimator):
     """
 
     parameter_draws: Any = 0
+    _n_draws = 20  # of the parameters, by default
     _seen: Block | None = None  # the rows of the fit, until parameters are drawn
 
     @property
@@ -82,7 +82,7 @@ class MissingCells(RowsEstimator):
         check_is_fitted(self)
         if self._seen is None:
             return []
-        n_draws = N_DRAWS if self.parameter_draws == "auto" else self.parameter_draws
+        n_draws = self._n_draws if self.parameter_draws == "auto" else self.parameter_draws
         seed = int(self.random_state) if isinstance(self.random_state, numbers.Integral) else 0
         try:
             draws = draw_parameters(self._model(), self._params(), self._seen, n_draws, np.random.default_rng(seed))

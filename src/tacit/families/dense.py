@@ -146,6 +146,7 @@ class DenseGaussian(Gaussian):
         target, varies = self.spread_within(np.einsum("kii->i", scatter), float(seen.count.sum()), params)
         if self.prior is None:
             degrees = np.maximum(degrees - (len(shift) if tied else 1.0), 0.0)
+            target = target * seen.count.sum() / rng.chisquare(max(degrees.sum(), 1.0), d)  # it is not known either
             worth = drawn_dof(scatter, degrees, target, rng)
             degrees, scatter = degrees + worth, scatter + (worth - d - 1.0) * np.diag(target)
             rows = seen.count + WEAK

@@ -141,6 +141,7 @@ class HiddenMarkovModel(Predictor, TableEstimator):
         "durations_": Numbers("K D", low=0, high=1, needed=False),
     }
     _study = "regimes"
+    _n_draws = 60  # paths follow each other slowly: with 20, intervals of short series hold a hundredth less
 
     # Settings
 
