@@ -228,7 +228,7 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
     def _intercept(self, intercept: np.ndarray, dtype: Any) -> Any:
         if not self.fit_intercept:
             return 0.0
-        return float(intercept[0]) if self._one_target else intercept.astype(dtype)
+        return np.float64(intercept[0]) if self._one_target else intercept.astype(dtype)
 
     # Predictions
 

@@ -168,7 +168,7 @@ class BayesianRidge(EvidenceModel):
         coef, precisions, steps, scores, freedom, penalty = [], [], [], [], [], 0.0
         for t in range(m):
             evidence = Evidence(spectrum, t, design.weight, self._hyper)
-            start = self._start(design.total[t] / design.weight) if before is None else before[2 * t : 2 * t + 2]
+            start = self._start(design.y_variance[t]) if before is None else before[2 * t : 2 * t + 2]
             alpha, lambda_, trace, n_steps = self._maximum(evidence, *start, exact)
             coef.append(spectrum.axes @ evidence.coef(alpha, lambda_) / scale)
             precisions.append((alpha, lambda_))

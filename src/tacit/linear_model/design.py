@@ -81,6 +81,8 @@ class Design:
         √w of sparse rows, which are not moved to their mean.
     center : (d,)
         The features' weighted mean, also without an intercept.
+    y_variance : (m,)
+        The targets' variances about their means, also without an intercept.
     """
 
     weight: float
@@ -89,6 +91,7 @@ class Design:
     total: np.ndarray
     shape: tuple[int, int]
     center: np.ndarray
+    y_variance: np.ndarray
     X: Any = None
     Y: Any = None
     sums: tuple[np.ndarray, np.ndarray] | None = None
@@ -256,7 +259,8 @@ def of_moments(found: Any, shape: tuple[int, int], fit_intercept: bool, **more: 
         more["again"] = partial(again, about[:d], about[d:])
     total = np.diagonal(second)[d:].copy()
     sums = np.ascontiguousarray(second[:d, :d]), np.ascontiguousarray(second[:d, d:])
-    return Design(weight, about[:d], about[d:], total, shape, mean[:d], sums=sums, **more)
+    variance = np.maximum(np.diagonal(found.covariance)[d:], 0.0)
+    return Design(weight, about[:d], about[d:], total, shape, mean[:d], variance, sums=sums, **more)
 
 
 def _of_rows(source: Any, fit_intercept: bool) -> Design | None:
@@ -268,15 +272,17 @@ def _of_rows(source: Any, fit_intercept: bool) -> Design | None:
     center = np.ones(len(X)) @ X / total if weight is None else weight @ X / total
     if np.isnan(center).any():
         return None
-    y_mean = np.zeros(Y.shape[1])
-    x_mean = np.zeros_like(center)
+    x_mean, y_mean = center, (Y.sum(axis=0) if weight is None else weight @ Y) / total
+    apart = Y - y_mean
+    variance = np.average(apart**2, axis=0, weights=weight)
     if fit_intercept:
-        x_mean, y_mean = center, (Y.sum(axis=0) if weight is None else weight @ Y) / total
-        X, Y = X - x_mean, Y - y_mean
+        X, Y = X - x_mean, apart
+    else:
+        x_mean, y_mean = np.zeros_like(x_mean), np.zeros_like(y_mean)
     if weight is not None:
         root = np.sqrt(weight)[:, None]
         X, Y = X * root, Y * root
-    return Design(total, x_mean, y_mean, np.einsum("ij,ij->j", Y, Y), X.shape, center, X, Y)
+    return Design(total, x_mean, y_mean, np.einsum("ij,ij->j", Y, Y), X.shape, center, variance, X, Y)
 
 
 def _of_sparse(source: SparseSource, fit_intercept: bool) -> Design:
@@ -285,12 +291,13 @@ def _of_sparse(source: SparseSource, fit_intercept: bool) -> Design:
     root = np.sqrt(weight)
     X = source.X.astype(np.float64).multiply(root[:, None]).tocsr()
     center = source.X.T @ weight / total
-    x_mean, y_mean = np.zeros_like(center), np.zeros(source.n_targets)
-    if fit_intercept:
-        x_mean, y_mean = center, weight @ source.targets / total
+    x_mean, y_mean = center, weight @ source.targets / total
+    variance = np.average((source.targets - y_mean) ** 2, axis=0, weights=weight)
+    if not fit_intercept:
+        x_mean, y_mean = np.zeros_like(x_mean), np.zeros_like(y_mean)
     Y = (source.targets - y_mean) * root[:, None]
     squares = np.einsum("ij,ij->j", Y, Y)
-    return Design(total, x_mean, y_mean, squares, X.shape, center, X, Y, root_weight=root)
+    return Design(total, x_mean, y_mean, squares, X.shape, center, variance, X, Y, root_weight=root)
 
 
 def _residuals(source: Source, x_mean: np.ndarray, y_mean: np.ndarray, coef: np.ndarray, target: Any) -> np.ndarray:

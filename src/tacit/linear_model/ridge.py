@@ -55,7 +55,8 @@ class Ridge(LinearModel):
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
     intercept_ : float or ndarray of shape (n_targets,)
     solver_ : str
-        How the minimum was found: "cholesky", "svd", "lsqr" or, of positive coefficients, "nnls".
+        The solver asked for, and with "auto" how the minimum was found: "cholesky", "svd", "lsqr" or, of positive coefficients,
+        "nnls".
     n_iter_ : None
         Kept for compatibility.
     noise_variance_ : ndarray of shape (n_targets,)
@@ -90,7 +91,7 @@ class Ridge(LinearModel):
     n_jobs: int | None = None
     solver_: ClassVar[str]
     n_iter_: ClassVar[None] = None
-    _saved: ClassVar = LinearModel._saved | {"solver_": Text(("cholesky", "svd", "lsqr", "nnls"))}
+    _saved: ClassVar = LinearModel._saved | {"solver_": Text((*SOLVERS, "nnls"))}
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -110,13 +111,10 @@ class Ridge(LinearModel):
         if len(self._coef) == 1:  # a column of targets as scikit-learn's
             self.coef_ = self.coef_.ravel()
 
-    def _expected(self, block: Any) -> np.ndarray:
-        return super()._expected(block)
-
     def _no_spread(self) -> str:
         if self.positive:
             return "coefficients that must not be negative have no distribution here; fit with positive=False"
-        if self.solver_ == "lsqr" or self.features_ is None:
+        if self.features_ is None:
             return "columns are too many, and more than rows; use tacit.linear_model.BayesianRidge"
         return super()._no_spread()
 
@@ -148,7 +146,7 @@ class Ridge(LinearModel):
         noise = squares / np.where(left > 1e-9 * design.weight, left, design.weight)
         spread = spread if (left > 1e-9 * design.weight).all() else None
         return Estimate(
-            coef, noise, spread=spread, freedom=freedom, penalty=penalty[:, None], more={"solver_": how}
+            coef, noise, spread=spread, freedom=freedom, penalty=penalty[:, None], more={"solver_": how if self.solver == "auto" else self.solver}
         )
 
     def _minimum(self, design: Design, penalty: np.ndarray) -> tuple:

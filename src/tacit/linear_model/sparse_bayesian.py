@@ -38,12 +38,13 @@ class Relevance:
     lambda_: np.ndarray
 
     def __post_init__(self) -> None:
-        self.keep_all()
+        self.varies = self.design.variances > 0  # of a column that is constant there is nothing to learn
+        self.keep()
         self.sigma, self.coef = np.zeros((0, 0)), np.zeros(self.design.shape[1])
 
-    def keep_all(self) -> None:
+    def keep(self) -> None:
         """Keep the columns whose precision is below the threshold."""
-        self.kept = self.lambda_ < self.threshold
+        self.kept = self.varies & (self.lambda_ < self.threshold)
 
     def solve(self) -> None:
         """The posterior of the kept coefficients at the precisions as they are."""
@@ -88,7 +89,7 @@ class Relevance:
             length, squares = length + variance, squares + gamma.sum() / self.alpha
         self.lambda_[kept] = (count + 2.0 * h.lambda_1) / np.maximum(length + 2.0 * h.lambda_2, 1e-300)
         self.alpha = float((rows + 2.0 * h.alpha_1) / max(squares + 2.0 * h.alpha_2, 1e-300))
-        self.keep_all()
+        self.keep()
         self.coef[~self.kept] = 0.0
 
     def score(self) -> float:
@@ -213,7 +214,7 @@ class ARDRegression(EvidenceModel):
         scaled = design if (scale == 1.0).all() else design.scaled(scale)
         found, traces, steps = [], [], []
         for t in range(m):
-            alpha, lambda_ = 1.0 / (design.total[t] / design.weight + np.finfo(float).eps), np.ones(d)
+            alpha, lambda_ = 1.0 / (design.y_variance[t] + np.finfo(float).eps), np.ones(d)
             if before is not None:
                 alpha, lambda_ = before[t], before[m + t * d : m + (t + 1) * d].copy()
             state = Relevance(scaled, t, self._hyper, self.threshold_lambda, alpha, lambda_)
@@ -257,7 +258,7 @@ class ARDRegression(EvidenceModel):
     @property
     def relevant_(self) -> np.ndarray:
         """Which columns are kept, of the shape of `lambda_`."""
-        return self.lambda_ < self.threshold_lambda
+        return np.isfinite(self.penalty_).reshape(np.shape(self.lambda_))
 
     @property
     def sigma_(self) -> np.ndarray:
