@@ -40,6 +40,7 @@ HOMES = {
     "pairwise": ("conditional_modes", "gibbs_sweep", "max_product_sweep", "mean_field_sweep"),
     "products": ("about_means", "linear", "row_order", "scatter", "square_lengths"),
     "soft": ("soft",),
+    "softmax": ("softmax",),
     "student": ("student", "student_conditional"),
     "tallies": ("tally",),
     "topics": ("collapsed", "fold_in", "topic_assignments", "variational"),

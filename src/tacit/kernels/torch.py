@@ -21,13 +21,14 @@ from .torch_factor import factor, factor_scores
 from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, medians, misfit, soft
 from .torch_nonnegative import divergence, least_squares
 from .torch_pass import Pass, Tails, budget, fused, put, soften
+from .torch_softmax import softmax
 from .torch_topics import collapsed, fold_in, topic_assignments, variational
 
 __all__ = [
     "collapsed", "column_sums", "complete", "conditional", "decode", "diag", "distances", "divergence", "draw", "draw_states",
     "factor", "factor_scores", "features", "filter_states", "fold_in", "full", "least_squares", "levels", "linear", "lloyd",
     "lloyd_cells", "log_choose", "log_factorial", "log_rising", "means", "medians", "misfit", "nearest", "normalise",
-    "rising_slope", "row_sums", "scatter", "smooth", "soft", "student", "student_conditional", "tied", "topic_assignments",
+    "rising_slope", "row_sums", "scatter", "smooth", "soft", "softmax", "student", "student_conditional", "tied", "topic_assignments",
     "variational", "weigh_sequences",
 ]  # fmt: skip
 

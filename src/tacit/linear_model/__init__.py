@@ -1,8 +1,9 @@
-"""Linear models of a target: least squares, ridge, Bayesian and sparse Bayesian regression, with missing features integrated out."""
+"""Linear models of a target: regressions with missing features integrated out, and classifiers, with scikit-learn's names."""
 
 from .basis import BasisExpansion
 from .bayesian import BayesianLinearRegression, BayesianRidge
 from .least_squares import LinearRegression
+from .logistic import LogisticRegression
 from .ridge import Ridge
 from .sparse_bayesian import ARDRegression, SparseBayesianRegression
 
@@ -12,6 +13,7 @@ __all__ = [
     "BayesianLinearRegression",
     "BayesianRidge",
     "LinearRegression",
+    "LogisticRegression",
     "Ridge",
     "SparseBayesianRegression",
 ]
