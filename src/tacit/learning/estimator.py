@@ -7,7 +7,8 @@ the standard deviation that the model tells of each row.
 from __future__ import annotations
 
 import numbers
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -31,11 +32,24 @@ __all__ = ["TableClassifier", "TableRegressor"]
 
 FEWEST = 10
 """Rows from which models can be compared."""
-MOST_SCORES = 2000
+MOST_SCORES, SAMPLE_ROWS = 2000, 20_000
+"""Errors that are kept, and rows that models are compared on; the best is then learned from all."""
+
+
+class Learned(Supervised):
+    """What is known of a predictor once it is fitted."""
+
+    schema_: Schema
+    trial_: Trial
+    method_: str
+    model_: Any
+    center_: np.ndarray
+    scale_: np.ndarray
+    imputer_: Any = None
 
 
 @settings
-class TablePredictor(Supervised):
+class TablePredictor(Learned):
     """What both share: columns, cross-validation and the model that was chosen."""
 
     _: KW_ONLY
@@ -52,11 +66,8 @@ class TablePredictor(Supervised):
     }  # fmt: skip
     _study = "predictions"
     _reads_tables = True
-    _candidates: tuple[Candidate, ...] = ()
+    _candidates: ClassVar[tuple[Candidate, ...]] = ()
     _n_targets = 0
-    imputer_ = None
-    schema_: Schema
-    trial_: Trial
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -133,10 +144,12 @@ class TablePredictor(Supervised):
             asked = candidates(self.models, self._candidates)
         if len(y) < 2:
             raise ValueError(f"Found array with {len(y)} sample(s); at least 2 are needed to learn from.")
-        task = Task(self._preparing(cells), cells, y, n_classes)
-        self.trial_ = trial = try_all(
-            task, asked, n_splits=self.n_splits, seed=seed, budget=self.budget, on_try=self.callback
-        )
+        task, compared = Task(self._preparing(cells), cells, y, n_classes), np.arange(len(y))
+        if len(y) > SAMPLE_ROWS:
+            compared = np.sort(np.random.default_rng(seed).choice(len(y), SAMPLE_ROWS, replace=False))
+        some = task if len(compared) == len(y) else Task(self._preparing(cells[compared]), cells[compared], y[compared], n_classes)
+        trial = try_all(some, asked, n_splits=self.n_splits, seed=seed, budget=self.budget, on_try=self.callback)
+        self.trial_ = trial = replace(trial, rows=compared)
         best = trial.best
         self.method_, rows = best.candidate.name, np.arange(len(y))
         self.model_, _ = fitted(task, best.candidate, rows, seed)
@@ -151,12 +164,12 @@ class TablePredictor(Supervised):
     def _answers(self, X: Any) -> np.ndarray:
         """What the model answers for rows."""
         check_is_fitted(self)
-        cells = X if isinstance(X, np.ndarray) and self._is_encoded(X) else self._encoded(X, reset=False)
-        found = answered(self.model_, Prepared(self.schema_, self.center_, self.scale_, self.imputer_)(cells), self._n_targets)
-        return found
+        return self._answers_of(self._encoded(X, reset=False))
 
-    def _is_encoded(self, X: np.ndarray) -> bool:
-        return X.dtype == np.float64 and bool(self.schema_.levels)
+    def _answers_of(self, cells: np.ndarray) -> np.ndarray:
+        """The same for encoded cells."""
+        Z = Prepared(self.schema_, self.center_, self.scale_, self.imputer_)(cells)
+        return answered(self.model_, Z, self._n_targets)
 
     @property
     def words_(self) -> str:
@@ -266,21 +279,22 @@ class TableRegressor(RegressorMixin, TablePredictor):
         super()._learn_cells(cells, y, n_classes)
         best = self.trial_.best
         self.target_center_, self.target_scale_ = float(y.mean()), float(y.std()) or 1.0
-        errors = np.sort(scores(best.answer, y))
+        errors = np.sort(scores(best.answer, y[self.trial_.rows]))
         keep = np.unique(np.linspace(0, len(errors) - 1, min(len(errors), MOST_SCORES)).round().astype(int))
         self.errors_ = errors[keep]
         return self
-
-    def _told(self, X: Any) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[override]
-        found = self._answers(X) * self.target_scale_
-        return found[:, 0] + self.target_center_, found[:, 1]
 
     def predict(self, X: Any) -> np.ndarray:
         """Expectation of the target of each row."""
         return self._expected(X)[0]
 
     def _expected(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        found = self._answers(X) * self.target_scale_
+        check_is_fitted(self)
+        return self._expected_of(self._encoded(X, reset=False))
+
+    def _expected_of(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Expectation, and the unit of errors, for encoded cells."""
+        found = self._answers_of(cells) * self.target_scale_
         return found[:, 0] + self.target_center_, np.where(np.isnan(found[:, 1]), 1.0, found[:, 1])
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
@@ -298,13 +312,16 @@ class TableRegressor(RegressorMixin, TablePredictor):
         low, high : ndarray of shape (n_samples,)
             Infinite where held-out rows were too few for the level.
         """
-        mean, std = self._expected(X)
+        return self._around(*self._expected(X), level)
+
+    def _around(self, mean: np.ndarray, std: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
         low, high = limits(self.errors_, level)
         return mean + low * std, mean + high * std
 
-    def _results(self, X: np.ndarray) -> dict[str, np.ndarray]:
-        low, high = self.predict_interval(X)
-        return {"predicted": self.predict(X), "low": low, "high": high}
+    def _results(self, X: np.ndarray, level: float = 0.9) -> dict[str, np.ndarray]:
+        mean, std = self._expected_of(X)
+        low, high = self._around(mean, std, level)
+        return {"predicted": mean, "low": low, "high": high}
 
 
 @settings
@@ -367,8 +384,8 @@ class TableClassifier(ClassifierMixin, TablePredictor):
         """Most probable class of each row."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
-    def _results(self, X: np.ndarray) -> dict[str, np.ndarray]:
-        found = self._answers(X)
+    def _results(self, X: np.ndarray, level: float = 0.9) -> dict[str, np.ndarray]:
+        found = self._answers_of(X)
         names = {f"probability_{label}": part.round(6) + 0.0 for label, part in zip(self.classes_, found.T)}
         return {"predicted": self.classes_[found.argmax(axis=1)]} | names
 

@@ -97,8 +97,10 @@ class Trial:
     baseline : (n,) array
         Losses of the mean, or of the classes' shares, of the rows learned from.
     folds : list of (rows learned from, rows predicted)
-    nested : (n,) array or None
-        Losses of what was chosen without the row's fold; None where time was too short.
+    nested, nested_answer : arrays or None
+        Losses and answers of what was chosen without the row's fold; None where time was too short.
+    rows : (n,) array
+        Numbers of the rows that they were compared on, among those that were given.
     chosen : list of str
         What was chosen without each fold.
     """
@@ -107,6 +109,8 @@ class Trial:
     baseline: np.ndarray
     folds: list
     nested: np.ndarray | None
+    nested_answer: np.ndarray | None
+    rows: np.ndarray
     chosen: list[str]
 
     @property
@@ -177,8 +181,8 @@ def try_all(
     sound = [each for each in attempts if not each.failed]
     if not sound:
         raise ValueError(f"no model could be learned: {attempts[0].candidate.words} {attempts[0].failed}.")
-    nested, chosen = _nested(task, sound, folds, seed, deadline, on_try)
-    return Trial(sorted(attempts, key=lambda each: each.mean_loss), plain, folds, nested, chosen)
+    nested, answer, chosen = _nested(task, sound, folds, seed, deadline, on_try)
+    return Trial(sorted(attempts, key=lambda each: each.mean_loss), plain, folds, nested, answer, rows, chosen)
 
 
 def _attempt(
@@ -212,13 +216,13 @@ def _attempt(
 
 def _nested(
     task: Task, attempts: list[Attempt], folds: list, seed: int, deadline: float, on_try: Any
-) -> tuple[np.ndarray | None, list[str]]:  # fmt: skip
-    """Losses of what is chosen without each fold, where there is time for it, and what that was."""
+) -> tuple[np.ndarray | None, np.ndarray | None, list[str]]:  # fmt: skip
+    """Losses and answers of what is chosen without each fold, where there is time for it, and what that was."""
     if len(attempts) == 1:
-        return attempts[0].loss, [attempts[0].candidate.name] * len(folds)
+        return attempts[0].loss, attempts[0].answer, [attempts[0].candidate.name] * len(folds)
     if time.monotonic() + (INNER - 1) * sum(each.seconds for each in attempts) > deadline:
-        return None, []
-    nested, chosen = np.empty(len(task.y)), []
+        return None, None, []
+    nested, answers, chosen = np.empty(len(task.y)), np.empty_like(attempts[0].answer), []
     for number, (train, test) in enumerate(folds, 1):
         if on_try:
             on_try(f"choosing again without fold {number}")
@@ -226,7 +230,7 @@ def _nested(
         found = [_attempt(task, each.candidate, train, inner, seed, deadline, None) for each in attempts]
         best = int(np.argmin([each.mean_loss for each in found]))
         if found[best].failed:
-            return None, []
-        nested[test] = attempts[best].loss[test]
+            return None, None, []
+        nested[test], answers[test] = attempts[best].loss[test], attempts[best].answer[test]
         chosen.append(attempts[best].candidate.name)
-    return nested, chosen
+    return nested, answers, chosen
