@@ -57,7 +57,11 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
     states : dict of name to list, optional
         States of columns, where they are not those that occur.
     continuous : "auto" or list of names, default="auto"
-        Columns that are numbers; "auto" takes columns of numbers other than at most 20 different whole ones.
+        Columns that are numbers; "auto" takes columns of numbers other than at most 20 different whole ones. Where a structure is
+        searched for, which is one of discrete variables, "auto" cuts these into levels.
+    levels : int, optional
+        How many levels columns of numbers are cut into, each with about as many rows; default 3 to 5 by the number of rows where a
+        structure is searched for, and none where edges are given.
     prior : float, default=0.5
         Pseudo-count of every cell of every table: estimates are the mode under Dirichlet(1 + prior) priors, and the mean under
         Dirichlet(prior). 0 is maximum likelihood, by which what the rows do not hold is impossible.
@@ -108,6 +112,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
     hidden: Any = None
     states: Any = None
     continuous: Any = "auto"
+    levels: Any = None
     prior: float = 0.5
     equivalent_sample_size: Any = None
     structure_score: Any = None
