@@ -59,9 +59,9 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
     continuous : "auto" or list of names, default="auto"
         Columns that are numbers; "auto" takes columns of numbers other than at most 20 different whole ones. Where a structure is
         searched for, which is one of discrete variables, "auto" cuts these into levels.
-    levels : int, optional
-        How many levels columns of numbers are cut into, each with about as many rows; default 3 to 5 by the number of rows where a
-        structure is searched for, and none where edges are given.
+    levels : int or "auto", optional
+        How many levels columns of numbers are cut into, each with about as many rows; "auto" takes 3 to 5 by the number of rows.
+        Default is "auto" where a structure is searched for, and not to cut where edges are given.
     prior : float, default=0.5
         Pseudo-count of every cell of every table: estimates are the mode under Dirichlet(1 + prior) priors, and the mean under
         Dirichlet(prior). 0 is maximum likelihood, by which what the rows do not hold is impossible.

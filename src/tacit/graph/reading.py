@@ -56,7 +56,7 @@ class NetworkTables(EMEstimator):
         check_choice("unknown", self.unknown, UNKNOWN)
         if not isinstance(self.states, (dict, type(None))):
             raise ValueError(f"states={self.states!r} is not a dictionary of columns and their states.")
-        check_number("levels", self.levels, numbers.Integral, 2, also=(None,))
+        check_number("levels", self.levels, numbers.Integral, 2, also=(None, "auto"))
 
     # Rows
 
@@ -118,7 +118,7 @@ class NetworkTables(EMEstimator):
         made = [
             Column(name, "category", tuple(told[name]), "given", type=cells.type, declared=cells.levels or ())
             if name in told
-            else cut_column(name, cells, self.levels, type=cells.type)
+            else cut_column(name, cells, self._n_levels, type=cells.type)
             if kinds[name] == "continuous" and asked is None and self._cuts
             else learned_column(name, cells, kinds[name])
             for name, cells in columns.items()
@@ -129,6 +129,10 @@ class NetworkTables(EMEstimator):
     def _cuts(self) -> bool:
         """Whether columns of numbers are cut into levels: as asked, and where a structure is searched for."""
         return self.levels is not None or isinstance(self.structure, str)
+
+    @property
+    def _n_levels(self) -> int | None:
+        return None if self.levels == "auto" else self.levels
 
     def _hidden_names(self) -> list:
         return []
@@ -182,7 +186,7 @@ class NetworkTables(EMEstimator):
         """The rows of a `DataTable`, whose survey says what columns are."""
         if not reset:
             table = table.like(self._columns_told(), self.unknown)
-        schema = cut_table(table, self.levels) if reset else self.schema_
+        schema = cut_table(table, self._n_levels) if reset else self.schema_
         parts = [schema.encode(batch, (), self.unknown) for _, batch in table.scan(table.used)]
         source = ArraySource(np.concatenate(parts), n_jobs=self.n_jobs)
         source.schema, source.columns = schema, schema.names
