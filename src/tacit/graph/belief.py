@@ -132,6 +132,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         "scale_": Numbers("v", above=0),
     }
     n_components = 1
+    _study = "network"
 
     # Made from tables
 

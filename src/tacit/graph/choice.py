@@ -28,7 +28,7 @@ from .nodes import Nodes
 from .structure import Structure, find_structure
 from .structures import METHODS
 
-__all__ = ["Guessed", "NetworkChoice", "find_network", "guess_left_out", "largest_tables"]
+__all__ = ["Guessed", "NetworkChoice", "find_network", "guess_left_out", "largest_tables", "study_table"]
 
 BUDGET, CHECKS = 60.0, 20
 LEFT_OUT, MOST_LEFT_OUT, FEWEST_ROWS = 0.2, 1000, 50
@@ -164,34 +164,90 @@ def find_network(
     deadline = time.monotonic() + (np.inf if budget is None else budget)
     tell = on_try or (lambda what: None)
     schema = cut_table(table, levels)
-    cells = np.concatenate([schema.encode(batch, (), "missing") for _, batch in table.scan(table.used)])
-    codes, sizes = np.where(np.isnan(cells), -1, cells).astype(np.int32), [len(c.levels) for c in schema.columns]
-    told = {
-        name: [_pair(schema, edge, name) for edge in edges]
-        for name, edges in (("required", list(required)), ("forbidden", list(forbidden))) if edges
-    }  # fmt: skip
-    if max_parents is None and structure == "hill-climbing":
-        max_parents = MOST_PARENTS
-    search = partial(
-        find_structure, cardinalities=sizes, method=METHODS[structure], **told, **_taken(structure, max_parents)
-    )
+    codes = _codes(schema, table)
+    search = _search(schema, structure, required, forbidden, max_parents)
     tell("looking for edges")
     found, method = search(codes), structure
     if largest_tables(schema, found.edges) > MOST_CELLS:
         text = "the network that {structure} found is too large for exact answers, so the best tree was taken instead"
         notes.append(Note("too_large", text, structure=structure))
-        method = "chow-liu"
-        search = partial(find_structure, cardinalities=sizes, method="chow_liu", **told)
+        method, search = "chow-liu", _search(schema, "chow-liu", required, forbidden, None)
         found = search(codes)
     tell("learning probabilities")
     model = _learned(schema, codes, found.edges, levels, seed)
+    checked = _checked(schema, codes, search, check, seed, deadline, tell)
+    return NetworkChoice(model, table, codes, found, method, **checked, budget=budget, seed=seed, notes=(*table.notes, *notes))
+
+
+def study_table(
+    model: BeliefNetwork, table: Any, *, structure: str = "hill-climbing", required: Iterable = (), forbidden: Iterable = (),
+    max_parents: int | None = None, check: int = CHECKS, seed: int = 0,
+) -> NetworkChoice:  # fmt: skip
+    """What a network that was learned already has to do with a table: its own, or another with the same columns.
+
+    Parameters
+    ----------
+    model : BeliefNetwork
+        Of discrete variables, all of them columns.
+    table : tacit.tables.DataTable
+        Read as the model knows its columns.
+    structure, required, forbidden, max_parents, check, seed
+        As in `find_network`, of the searches that are repeated.
+
+    Returns
+    -------
+    NetworkChoice
+    """
+    schema, nodes = model.schema_, model.nodes_
+    if nodes.continuous.any() or len(nodes.names) > len(schema.columns):
+        raise ValueError(
+            "the network has continuous or hidden variables, of which no page about a table can be made; use "
+            "tacit.report.write_network in Python."
+        )
+    codes = _codes(schema, table)
+    lost = [column.name for column, own in zip(schema.columns, codes.T) if (own < 0).all()]
+    if lost:
+        raise ValueError(f"column {lost[0]!r} of {table.reader.place} has no known cell; give a table that has some.")
+    edges = np.zeros((len(nodes.names),) * 2, dtype=bool)
+    for child, parents in enumerate(nodes.parents):
+        edges[list(parents), child] = True
+    found = Structure.of(edges, Note("given", "its edges were given"))
+    search = _search(schema, structure, required, forbidden, max_parents)
+    checked = _checked(schema, codes, search, check, seed)
+    return NetworkChoice(model, table, codes, found, structure, **checked, seed=seed, notes=table.notes)
+
+
+def _codes(schema: Schema, table: Any) -> np.ndarray:
+    """Levels of the cells of a table, −1 where missing."""
+    cells = np.concatenate([schema.encode(batch, (), "missing") for _, batch in table.scan(table.used)])
+    return np.where(np.isnan(cells), -1, cells).astype(np.int32)
+
+
+def _search(schema: Schema, structure: str, required: Iterable, forbidden: Iterable, max_parents: int | None) -> Callable:
+    """What finds the edges in rows of codes."""
+    told: dict[str, Any] = {
+        name: [_pair(schema, edge, name) for edge in edges]
+        for name, edges in (("required", list(required)), ("forbidden", list(forbidden))) if edges
+    }  # fmt: skip
+    if max_parents is not None and structure != "hill-climbing":
+        raise NoteError("max_parents", "{option} is for hill climbing, and the structure is {structure}; leave it out.",
+                        option=Option("max_parents"), structure=structure)  # fmt: skip
+    if structure == "hill-climbing":
+        told["max_parents"] = MOST_PARENTS if max_parents is None else max_parents
+    sizes = [len(column.levels) for column in schema.columns]
+    return partial(find_structure, cardinalities=sizes, method=METHODS[structure], **told)
+
+
+def _checked(
+    schema: Schema, codes: np.ndarray, search: Callable, check: int, seed: int, deadline: float = np.inf,
+    tell: Callable[[str], Any] = lambda what: None,
+) -> dict[str, Any]:  # fmt: skip
+    """What `NetworkChoice` holds of checks."""
     tell("predicting rows left out")
     guessed = guess_left_out(schema, codes, search, seed, deadline)
     joined, n_made = _resampled(codes, search, check, seed, deadline, tell)
-    reached = "budget" if n_made < check or (guessed is None and len(codes) >= FEWEST_ROWS) else ""
-    return NetworkChoice(
-        model, table, codes, found, method, joined, n_made, guessed, reached, budget, seed, (*table.notes, *notes)
-    )
+    late = time.monotonic() > deadline and (n_made < check or guessed is None)
+    return {"guessed": guessed, "joined": joined, "n_resamples": n_made, "reached": "budget" if late else ""}
 
 
 def _usable(table: Any) -> tuple[Any, list[Note]]:
@@ -225,16 +281,6 @@ def _pair(schema: Schema, edge: Any, setting: str) -> tuple[int, int]:
             raise NoteError("no_column", "{option} names {name!r}, which is no column in use; {hint}",
                             option=Option(setting), name=name, hint=meant(name, schema.names))  # fmt: skip
     return schema.names.index(parent), schema.names.index(child)
-
-
-def _taken(structure: str, max_parents: int | None) -> dict:
-    """Settings of the search beside what edges it may have."""
-    if max_parents is None:
-        return {}
-    if structure != "hill-climbing":
-        raise NoteError("max_parents", "{option} is for hill climbing, and the structure is {structure}; leave it out.",
-                        option=Option("max_parents"), structure=structure)  # fmt: skip
-    return {"max_parents": max_parents}
 
 
 def largest_tables(schema: Schema, edges: list[tuple[int, int]]) -> float:
