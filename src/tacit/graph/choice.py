@@ -36,6 +36,8 @@ LEFT_OUT, MOST_LEFT_OUT, FEWEST_ROWS = 0.2, 1000, 50
 MOST_CELLS = 4e6
 """Numbers in the tables of exact inference beyond which a tree is taken instead."""
 MOST_PARENTS = 4
+STARTS = ("pc", "tree", "empty")
+"""Where hill climbing begins: the best of the three networks is taken, and resamples begin with trees."""
 
 
 @dataclass(frozen=True)
@@ -167,16 +169,37 @@ def find_network(
     codes = _codes(schema, table)
     search = _search(schema, structure, required, forbidden, max_parents)
     tell("looking for edges")
-    found, method = search(codes), structure
-    if largest_tables(schema, found.edges) > MOST_CELLS:
+    tried = [search(codes, start=start) for start in STARTS] if structure == "hill-climbing" else [search(codes)]
+    method, usable = structure, [each for each in tried if largest_tables(schema, each.edges) <= MOST_CELLS]
+    if not usable:
         text = "the network that {structure} found is too large for exact answers, so the best tree was taken instead"
         notes.append(Note("too_large", text, structure=structure))
         method, search = "chow-liu", _search(schema, "chow-liu", required, forbidden, None)
-        found = search(codes)
+        usable = [search(codes)]
     tell("learning probabilities")
-    model = _learned(schema, codes, found.edges, levels, seed)
+    found, model = _best(schema, codes, usable, levels, seed)
     checked = _checked(schema, codes, search, check, seed, deadline, tell)
-    return NetworkChoice(model, table, codes, found, method, **checked, budget=budget, seed=seed, notes=(*table.notes, *notes))
+    return NetworkChoice(
+        model, table, codes, found, method, **checked, budget=budget, seed=seed, notes=(*table.notes, *notes)
+    )
+
+
+def _best(
+    schema: Schema, codes: np.ndarray, tried: list[Structure], levels: int | None, seed: int
+) -> tuple[Structure, BeliefNetwork]:
+    """The structure of the largest BIC of the known cells, and the network of it: unlike scores that searches go by, these are of
+    the same cells where some are missing."""
+    learned: dict[frozenset, tuple[float, Structure, BeliefNetwork]] = {}
+    rows = Block.of(np.where(codes < 0, np.nan, codes.astype(float)))
+    for each in tried:
+        if frozenset(each.edges) in learned:
+            continue
+        model = _learned(schema, codes, each.edges, levels, seed)
+        nodes = model.nodes_
+        free = float((nodes.sizes // nodes.cards * (nodes.cards - 1)).sum())
+        bic = float(model._scores(rows).sum()) - 0.5 * np.log(len(codes)) * free if len(tried) > 1 else 0.0
+        learned[frozenset(each.edges)] = bic, each, model
+    return max(learned.values(), key=lambda one: one[0])[1:]
 
 
 def study_table(
@@ -234,6 +257,7 @@ def _search(schema: Schema, structure: str, required: Iterable, forbidden: Itera
                         option=Option("max_parents"), structure=structure)  # fmt: skip
     if structure == "hill-climbing":
         told["max_parents"] = MOST_PARENTS if max_parents is None else max_parents
+        told["start"] = "tree"  # costs far less than tests of independence, so that resamples can be many
     sizes = [len(column.levels) for column in schema.columns]
     return partial(find_structure, cardinalities=sizes, method=METHODS[structure], **told)
 

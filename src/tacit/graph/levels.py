@@ -47,6 +47,11 @@ def cut_column(
     """
     values = np.sort(host(cells.values)[~cells.missing].astype(np.float64))
     distinct = np.unique(values)
+    if len(distinct) < 2:
+        raise ValueError(
+            f"column {name!r} is {values[0]:g} in every row; leave it out, or name states for it."
+            if len(values) else f"column {name!r} has no observed value; drop it."
+        )  # fmt: skip
     cuts = distinct[1:] if len(distinct) <= kept else _cuts(values, distinct, n_levels or default_levels(len(values)))
     parts = np.split(values, np.searchsorted(values, cuts))
     middles = (np.arange(POINTS) + 0.5) / POINTS

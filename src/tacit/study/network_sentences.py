@@ -127,10 +127,14 @@ def _sure(found: NetworkFindings) -> Claim | str:
     if not n or not found.n_resamples:
         return ""
     sure = sum(each.found is not None and each.found >= SURE for each in found.dependencies)
-    which = f"{sure:,} of the {n:,} edges were" if n > 1 else f"The edge was{'' if sure else ' not'}"
+    if n == 1:
+        which = f"The edge was{'' if sure else ' not'}"
+    else:
+        some = "None" if not sure else f"{sure:,}"
+        which = f"All {n:,} edges were" if sure == n else f"{some} of the {n:,} edges {'was' if sure < 2 else 'were'}"
     sentence = f"{which} found again in at least {share(SURE)} of {count(found.n_resamples, 'resample')} of the rows."
     pandas = f"{{'sure': int((edges['found'] >= {SURE}).sum()), 'edges': len(edges)}}"
-    return Claim.of("sure", sentence, "rows drawn with replacement, and the search repeated", {"sure": sure, "edges": n}, pandas)
+    return Claim.of("sure", sentence, "rows drawn with replacement, and a search in each", {"sure": sure, "edges": n}, pandas)
 
 
 def _missing(found: NetworkFindings) -> Claim | str:
@@ -153,15 +157,16 @@ def limits(found: NetworkFindings, choice: NetworkChoice) -> list[str]:
     if n:
         told.append("An arrow says how probabilities are written down, not what causes what.")
     if either:
-        which = f"{either:,} of the {n:,} edges could" if n > 1 else "The edge could"
+        which = f"All {n:,} edges could" if either == n else f"{either:,} of the {n:,} edges could"
+        which = which if n > 1 else "The edge could"
         sentence = f"{which} have the other direction in a network that says the same."
         pandas = "{'either': int((edges['directed'] == 'no').sum()), 'edges': len(edges)}"
         told.append(Claim.of("either", sentence, "the networks that the rows cannot tell apart", {"either": either, "edges": n}, pandas))
     doubtful = [each for each in found.dependencies if each.found is not None and each.found < DOUBTFUL]
     if doubtful:
-        pairs = joined(f"{each.parent} – {each.child}" for each in doubtful[:4])
-        more = f" and {len(doubtful) - 4} more" if len(doubtful) > 4 else ""
-        sentence = f"Found in less than half of the resamples: {pairs}{more}."
+        pairs = [f"{each.parent} – {each.child}" for each in doubtful]
+        listed = joined(pairs) if len(pairs) <= 5 else f"{', '.join(pairs[:4])} and {len(pairs) - 4} more"
+        sentence = f"Found in less than half of the resamples: {listed}."
         pandas = f"{{'doubtful': int((edges['found'] < {DOUBTFUL}).sum())}}"
         told.append(Claim.of("doubtful", sentence, "rows drawn with replacement", {"doubtful": len(doubtful)}, pandas))
     if any(column.cuts for column in choice.model.schema_.columns):
