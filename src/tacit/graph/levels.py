@@ -9,7 +9,6 @@ import numpy as np
 from ..frames import Cells
 from ..kernels import host
 from ..schema import Column, Schema
-from ..words import number
 
 __all__ = ["centres", "cut_column", "cut_table", "default_levels", "drawn", "interval"]
 
@@ -18,6 +17,10 @@ POINTS = 20
 SLACK = 0.12
 """How far a cut may be from its quantile, in levels, to be a round number."""
 FEW, MANY = 500, 5000
+FEWEST = 20
+"""Numbers, none of them negative, from which none is taken to be."""
+TAIL = 3.0
+"""How far numbers go on beyond the outermost known one, in mean distances between neighbours of its level."""
 KEPT = 8
 """Different numbers of a column of a file up to which each is a level."""
 
@@ -54,9 +57,10 @@ def cut_column(
         )  # fmt: skip
     cuts = distinct[1:] if len(distinct) <= kept else _cuts(values, distinct, n_levels or default_levels(len(values)))
     parts = np.split(values, np.searchsorted(values, cuts))
-    middles = (np.arange(POINTS) + 0.5) / POINTS
-    points = np.concatenate([np.quantile(part, middles) for part in parts])
     whole = bool((distinct == np.round(distinct)).all())
+    lows, highs = [-np.inf, *cuts], [*(cuts - 1.0 if whole else cuts), np.inf]
+    least = 0.0 if values[0] >= 0 and len(values) >= FEWEST else -np.inf
+    points = np.concatenate([_points(*each, least) for each in zip(parts, lows, highs)])
     told = {"low": float(values[0]), "high": float(values[-1]), "whole": whole, "n_observed": len(values)} | known
     labels = _labels(cuts, parts) if len(distinct) > kept else tuple(map(_text, distinct))
     return Column(name, kind, labels, "cut into levels", cuts=tuple(cuts.tolist()), points=tuple(points.tolist()), **told)
@@ -64,15 +68,15 @@ def cut_column(
 
 def _cuts(values: np.ndarray, distinct: np.ndarray, n_levels: int) -> np.ndarray:
     """The least number of every level but the first: near quantiles, round, and different."""
+    below = np.searchsorted(values, distinct[1:]) / len(values)  # shares of a cut at each number
     found = []
     for k in range(1, n_levels):
-        low, middle, high = np.quantile(values, [(k + s) / n_levels for s in (-SLACK, 0.0, SLACK)], method="lower")
-        # What lies at or above a cut is in the level above, so a cut is above the number before it.
-        at = max(int(np.searchsorted(distinct, middle)), 1)
-        below = min(float(low), float(distinct[at - 1]))
-        found.append(_roundest(below, max(float(high), float(distinct[at]))))
-    at, first = np.unique(np.searchsorted(values, np.unique(found)), return_index=True)
-    return np.unique(found)[first[(at > 0) & (at < len(values))]]
+        away = np.abs(below - k / n_levels)
+        near = np.flatnonzero(away <= max(away.min(), SLACK / n_levels))
+        found.append(_roundest(float(distinct[near[0]]), float(distinct[near[-1] + 1])))
+    # Two cuts between the same neighbours are one.
+    _, first = np.unique(np.searchsorted(values, np.unique(found)), return_index=True)
+    return np.unique(found)[first]
 
 
 def _roundest(low: float, high: float) -> float:
@@ -85,6 +89,18 @@ def _roundest(low: float, high: float) -> float:
             if low < made <= high:
                 return made
     return high
+
+
+def _points(part: np.ndarray, low: float, high: float, least: float) -> np.ndarray:
+    """Quantiles of a new number in a level, of which n are known: it is between any two neighbours, or beyond the last, with
+    probability 1 / (n + 1)."""
+    if part[0] == part[-1] and (part[0] == low or np.isfinite(high)):
+        return np.full(POINTS, part[0])
+    beyond = TAIL * (part[-1] - part[0]) / len(part)
+    low = max(part[0] - beyond, least) if np.isinf(low) else low
+    high = part[-1] + beyond if np.isinf(high) else max(high, part[-1])
+    places = np.arange(len(part) + 2) / (len(part) + 1)
+    return np.interp((np.arange(POINTS) + 0.5) / POINTS, places, [min(low, part[0]), *part, high])
 
 
 def _labels(cuts: np.ndarray, parts: list[np.ndarray]) -> tuple:
@@ -102,7 +118,9 @@ def _labels(cuts: np.ndarray, parts: list[np.ndarray]) -> tuple:
 
 
 def _text(value: float) -> str:
-    return number(float(value), 12) if abs(value) < 10_000 else f"{value:.12g}"
+    """A number as it is written, without digits that are rounding."""
+    short = f"{value:.12g}"
+    return short if float(short) == value or abs(float(short) - value) < 1e-14 * abs(value) else repr(float(value))
 
 
 def cut_table(table: Any, n_levels: int | None = None) -> Schema:
