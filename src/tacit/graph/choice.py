@@ -248,10 +248,12 @@ def _codes(schema: Schema, table: Any) -> np.ndarray:
 
 def _search(schema: Schema, structure: str, required: Iterable, forbidden: Iterable, max_parents: int | None) -> Callable:
     """What finds the edges in rows of codes."""
-    told: dict[str, Any] = {
-        name: [_pair(schema, edge, name) for edge in edges]
-        for name, edges in (("required", list(required)), ("forbidden", list(forbidden))) if edges
-    }  # fmt: skip
+    asked = {"required": [tuple(edge) for edge in required], "forbidden": [tuple(edge) for edge in forbidden]}
+    told: dict[str, Any] = {name: [_pair(schema, e, name) for e in edges] for name, edges in asked.items() if edges}
+    both = [edge for edge in asked["required"] if edge in asked["forbidden"]]
+    if both:
+        raise ValueError(f"the edge {' → '.join(both[0])} is both required and forbidden; leave out one of the two.")
+    Nodes.of_edges(dict.fromkeys(asked["required"]), schema.names, {c.name: c.levels for c in schema.columns})  # no cycles
     if max_parents is not None and structure != "hill-climbing":
         raise NoteError("max_parents", "{option} is for hill climbing, and the structure is {structure}; leave it out.",
                         option=Option("max_parents"), structure=structure)  # fmt: skip

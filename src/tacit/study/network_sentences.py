@@ -131,7 +131,8 @@ def _sure(found: NetworkFindings) -> Claim | str:
         which = f"The edge was{'' if sure else ' not'}"
     else:
         some = "None" if not sure else f"{sure:,}"
-        which = f"All {n:,} edges were" if sure == n else f"{some} of the {n:,} edges {'was' if sure < 2 else 'were'}"
+        every = "Both" if n == 2 else f"All {n:,}"
+        which = f"{every} edges were" if sure == n else f"{some} of the {n:,} edges {'was' if sure < 2 else 'were'}"
     sentence = f"{which} found again in at least {share(SURE)} of {count(found.n_resamples, 'resample')} of the rows."
     pandas = f"{{'sure': int((edges['found'] >= {SURE}).sum()), 'edges': len(edges)}}"
     return Claim.of("sure", sentence, "rows drawn with replacement, and a search in each", {"sure": sure, "edges": n}, pandas)
@@ -157,7 +158,7 @@ def limits(found: NetworkFindings, choice: NetworkChoice) -> list[str]:
     if n:
         told.append("An arrow says how probabilities are written down, not what causes what.")
     if either:
-        which = f"All {n:,} edges could" if either == n else f"{either:,} of the {n:,} edges could"
+        which = f"{'Both' if n == 2 else f'All {n:,}'} edges could" if either == n else f"{either:,} of the {n:,} edges could"
         which = which if n > 1 else "The edge could"
         sentence = f"{which} have the other direction in a network that says the same."
         pandas = "{'either': int((edges['directed'] == 'no').sum()), 'edges': len(edges)}"
