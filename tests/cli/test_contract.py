@@ -191,7 +191,8 @@ def test_the_schema_names_all_commands_and_finds_faults(schema):
 @pytest.mark.parametrize("verb", SAYERS)
 def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
     users = {
-        "by": ["compare"], "target": ["predict"], "time": ["topics", "recommend", "segment", "compare", "report"], "sequence": ["segment"],
+        "by": ["compare"], "target": ["predict"],
+        "time": ["topics", "recommend", "segment", "compare", "report"], "sequence": ["segment"],
         "text": ["topics", "predict", "report"],
         "user": ["recommend", "predict"], "item": ["recommend", "predict"], "rating": ["recommend"], "weight": ["recommend"],
     }  # fmt: skip

@@ -43,7 +43,10 @@ def test_everything_is_written(folder):
     names = ("edges.csv", "levels.csv", "tacit", "html")
     assert {path.name for path in folder.glob("pets.network.*")} == {f"pets.network.{name}" for name in names}
     edges = read(folder / "pets.network.edges.csv")
-    assert {frozenset((row["from"], row["to"])) for row in edges} == {frozenset(("kind", "weight")), frozenset(("kind", "colour"))}
+    assert {frozenset((row["from"], row["to"])) for row in edges} == {
+        frozenset(("kind", "weight")),
+        frozenset(("kind", "colour")),
+    }
     assert float(edges[0]["bits"]) > float(edges[1]["bits"]) > 0.2
     assert all(float(row["found"]) == 1.0 for row in edges)
     levels = read(folder / "pets.network.levels.csv")
@@ -99,7 +102,9 @@ def test_new_rows_are_predicted_and_filled(folder, tmp_path, capsys):
     frame = pd.DataFrame({"kind": [None], "weight": [4.1], "legs": ["4"], "colour": ["grey"]})
     assert float(rows[0]["log_probability"]) == pytest.approx(network.score_samples(frame)[0])
     assert float(rows[0]["probability_cat"]) == pytest.approx(network.predict_proba(frame, "kind")[0, 1], abs=1e-6)
-    assert main(["predict", model, str(folder / "pets.csv"), "--target", "weight", "--fill", "--out", str(tmp_path)]) == 0
+    assert (
+        main(["predict", model, str(folder / "pets.csv"), "--target", "weight", "--fill", "--out", str(tmp_path)]) == 0
+    )
     out = capsys.readouterr().out
     frame, filled = pd.read_csv(folder / "pets.csv"), pd.read_csv(tmp_path / "pets.predict.filled.csv")
     known = frame.notna()
@@ -190,7 +195,9 @@ def test_predictions_that_cannot_be_are_refused(options, fault, folder, tmp_path
 
 
 def test_a_target_is_for_networks(folder, tmp_path, capsys):
-    assert main(["fit", str(folder / "pets.csv"), "--groups", "2", "--out", str(tmp_path), "--quiet", "--no-report"]) == 0
+    assert (
+        main(["fit", str(folder / "pets.csv"), "--groups", "2", "--out", str(tmp_path), "--quiet", "--no-report"]) == 0
+    )
     assert main(["predict", str(tmp_path / "pets.fit.tacit"), str(folder / "pets.csv"), "--target", "kind"]) == 2
     assert "--target is for models of tacit network" in capsys.readouterr().err
 

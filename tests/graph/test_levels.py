@@ -41,7 +41,12 @@ def test_every_level_has_numbers_and_gives_them_back():
     rng = np.random.default_rng(0)
     for _ in range(400):
         n, scale = rng.integers(2, 60), 10.0 ** rng.integers(-8, 9)
-        kinds = (rng.normal(size=n) * scale + rng.choice([0, 1e6]), rng.poisson(3, n), rng.integers(0, 3, n), rng.lognormal(0, 5, n))
+        kinds = (
+            rng.normal(size=n) * scale + rng.choice([0, 1e6]),
+            rng.poisson(3, n),
+            rng.integers(0, 3, n),
+            rng.lognormal(0, 5, n),
+        )
         values = rng.choice(kinds[rng.integers(4)], n).astype(float)
         if len(np.unique(values)) < 2:
             continue

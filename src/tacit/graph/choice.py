@@ -188,7 +188,8 @@ def _best(
     schema: Schema, codes: np.ndarray, tried: list[Structure], levels: int | None, seed: int
 ) -> tuple[Structure, BeliefNetwork]:
     """The structure of the largest BIC of the known cells, and the network of it: unlike scores that searches go by, these are of
-    the same cells where some are missing."""
+    the same cells where some are missing.
+    """
     learned: dict[frozenset, tuple[float, Structure, BeliefNetwork]] = {}
     rows = Block.of(np.where(codes < 0, np.nan, codes.astype(float)))
     for each in tried:
@@ -246,14 +247,18 @@ def _codes(schema: Schema, table: Any) -> np.ndarray:
     return np.where(np.isnan(cells), -1, cells).astype(np.int32)
 
 
-def _search(schema: Schema, structure: str, required: Iterable, forbidden: Iterable, max_parents: int | None) -> Callable:
+def _search(
+    schema: Schema, structure: str, required: Iterable, forbidden: Iterable, max_parents: int | None
+) -> Callable:
     """What finds the edges in rows of codes."""
     asked = {"required": [tuple(edge) for edge in required], "forbidden": [tuple(edge) for edge in forbidden]}
     told: dict[str, Any] = {name: [_pair(schema, e, name) for e in edges] for name, edges in asked.items() if edges}
     both = [edge for edge in asked["required"] if edge in asked["forbidden"]]
     if both:
         raise ValueError(f"the edge {' → '.join(both[0])} is both required and forbidden; leave out one of the two.")
-    Nodes.of_edges(dict.fromkeys(asked["required"]), schema.names, {c.name: c.levels for c in schema.columns})  # no cycles
+    Nodes.of_edges(
+        dict.fromkeys(asked["required"]), schema.names, {c.name: c.levels for c in schema.columns}
+    )  # no cycles
     if max_parents is not None and structure != "hill-climbing":
         raise NoteError("max_parents", "{option} is for hill climbing, and the structure is {structure}; leave it out.",
                         option=Option("max_parents"), structure=structure)  # fmt: skip
@@ -328,7 +333,9 @@ def _source(schema: Schema, codes: np.ndarray) -> ArraySource:
     return source
 
 
-def _learned(schema: Schema, codes: np.ndarray, edges: list, levels: int | None, seed: int) -> BeliefNetwork:
+def _learned(
+    schema: Schema, codes: np.ndarray, edges: list[tuple[int, int]], levels: int | None, seed: int
+) -> BeliefNetwork:
     """A network of these edges with the probabilities that rows tell."""
     named = [(schema.names[a], schema.names[b]) for a, b in edges]
     network = BeliefNetwork(named, levels=levels or "auto", unknown="missing", random_state=seed)
@@ -350,7 +357,7 @@ def guess_left_out(
     left, rest = codes[np.sort(order[:n_left])], codes[np.sort(order[n_left:])]
     if (rest < 0).all(axis=0).any():
         return None
-    network, alone = (_learned(schema, rest, edges, None, seed) for edges in (search(rest).edges, []))
+    network, alone = _learned(schema, rest, search(rest).edges, None, seed), _learned(schema, rest, [], None, seed)
     rows = np.where(left < 0, np.nan, left.astype(float))
     gain = float(np.mean(network._scores(Block.of(rows)) - alone._scores(Block.of(rows))) / np.log(2))
     told = []

@@ -63,7 +63,9 @@ def cut_column(
     points = np.concatenate([_points(*each, least) for each in zip(parts, lows, highs)])
     told = {"low": float(values[0]), "high": float(values[-1]), "whole": whole, "n_observed": len(values)} | known
     labels = _labels(cuts, parts) if len(distinct) > kept else tuple(map(_text, distinct))
-    return Column(name, kind, labels, "cut into levels", cuts=tuple(cuts.tolist()), points=tuple(points.tolist()), **told)
+    return Column(
+        name, kind, labels, "cut into levels", cuts=tuple(cuts.tolist()), points=tuple(points.tolist()), **told
+    )
 
 
 def _cuts(values: np.ndarray, distinct: np.ndarray, n_levels: int) -> np.ndarray:
@@ -93,7 +95,8 @@ def _roundest(low: float, high: float) -> float:
 
 def _points(part: np.ndarray, low: float, high: float, least: float) -> np.ndarray:
     """Quantiles of a new number in a level, of which n are known: it is between any two neighbours, or beyond the last, with
-    probability 1 / (n + 1)."""
+    probability 1 / (n + 1).
+    """
     if part[0] == part[-1] and (part[0] == low or np.isfinite(high)):
         return np.full(POINTS, part[0])
     beyond = TAIL * (part[-1] - part[0]) / len(part)

@@ -64,7 +64,10 @@ class Part:
         spread, ends = np.sqrt(variance), np.empty((len(weight), 2))
         for side, share in enumerate((0.5 - 0.5 * level, 0.5 + 0.5 * level)):
             points = mean + ndtri(share) * spread
-            low, high = points.min(axis=1), points.max(axis=1)  # the mixture's quantile is between those of its components
+            low, high = (
+                points.min(axis=1),
+                points.max(axis=1),
+            )  # the mixture's quantile is between those of its components
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
                 above = (weight * ndtr((middle[:, None] - mean) / spread)).sum(axis=1) > share

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..study.network import Dependency, NetworkFindings, Variable
 from .charts.figure import strip
-from .markup import amount, cut, note, number, percent, plural, table
+from .markup import amount, cut, join, note, number, percent, plural, table
 from .network_explorer import explorer_section
 from .page import MADE, page_of
 from .sections.card import card
@@ -54,7 +54,9 @@ def _edges(found: NetworkFindings) -> Section | None:
     heads = ["From", "To", "Bits", "", *(["Found again"] if checked else []), "What goes with what"]
     most = max(max(each.information for each in found.dependencies), 1e-12)
     rows = [_edge(each, most, checked) for each in found.dependencies]
-    body = table(heads, rows, numeric={2, 4} if checked else {2}, caption="Edges, the strongest first", class_="edges-table")
+    body = table(
+        heads, rows, numeric={2, 4} if checked else {2}, caption="Edges, the strongest first", class_="edges-table"
+    )
     lead = "Bits are what one of the two columns tells of the other by itself, less what chance would give."
     if checked:
         lead += f" Found again is the share of {plural(found.n_resamples, 'resample')} of the rows in which the two were joined."
@@ -69,7 +71,13 @@ def _edge(each: Dependency, most: float, checked: bool) -> list:
 
 def _columns(found: NetworkFindings) -> Section:
     checked = found.guessed is not None
-    heads = ["Column", "Taken as", "Levels and their rows", "Missing", *(["Guessed right", "Most frequent"] if checked else [])]
+    heads = [
+        "Column",
+        "Taken as",
+        "Levels and their rows",
+        "Missing",
+        *(["Guessed right", "Most frequent"] if checked else []),
+    ]
     rows = [_column(each, checked) for each in found.variables]
     body = table(heads, rows, numeric={3, 4, 5}, caption="Columns of the network")
     lead = "Numbers are cut into levels, each with about as many rows, unless they are few different ones."
@@ -78,7 +86,7 @@ def _columns(found: NetworkFindings) -> Section:
             "most frequent level is right."  # fmt: skip
     left = [column.name for column in found.columns if not column.used]
     told = note(f"Left out: {cut(', '.join(left), 300)}.") if left else None
-    return Section("columns", "The columns", "Columns", body if told is None else body + told, lead)
+    return Section("columns", "The columns", "Columns", join([body, told]), lead)
 
 
 def _column(each: Variable, checked: bool) -> list:

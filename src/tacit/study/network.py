@@ -1,4 +1,4 @@
-"""What is said of a belief network of a table: `NetworkFindings`, which the console, JSON and the page show and add nothing to."""
+"""What is said of a network of a table: `NetworkFindings`, which the console, JSON and the page show and add nothing to."""
 
 from __future__ import annotations
 

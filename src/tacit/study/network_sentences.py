@@ -16,15 +16,18 @@ if TYPE_CHECKING:
 __all__ = ["card", "contrast", "limits", "summary"]
 
 TOLD, SURE, DOUBTFUL, FEW = 5, 0.9, 0.5, 100
-METHODS = {"hill-climbing": "hill climbing by BIC", "chow-liu": "the tree of most mutual information", "pc": "tests of independence (PC)"}
+METHODS = {
+    "hill-climbing": "hill climbing by BIC",
+    "chow-liu": "the tree of most mutual information",
+    "pc": "tests of independence (PC)",
+}
 
 
 def contrast(found: Contrast, columns: tuple[Column, ...]) -> str:
     """How often a level occurs in the rows of two others: "sex is male in 92 % of the rows in which …"."""
     column, given = columns[found.column], columns[found.given]
     level, high, low = (
-        level_text(own.levels[k])
-        for own, k in ((column, found.level), (given, found.high), (given, found.low))
+        level_text(own.levels[k]) for own, k in ((column, found.level), (given, found.high), (given, found.low))
     )
     return (
         f"{column.name} is {level} in {share(found.share_high)} of the rows in which {given.name} is {high}, and in "
@@ -41,7 +44,9 @@ def summary(found: NetworkFindings, choice: NetworkChoice) -> list[str]:
     told += [_alone(found), _sure(found), _missing(found)]
     if choice.reached == "budget" and choice.budget is not None:
         sentence = f"Checks were ended at the budget of {number(choice.budget)} s."
-        told.append(Claim.of("budget", sentence, "resamples made", {"budget": choice.budget, "resamples": found.n_resamples}))
+        told.append(
+            Claim.of("budget", sentence, "resamples made", {"budget": choice.budget, "resamples": found.n_resamples})
+        )
     return [each for each in told if each]
 
 
@@ -55,7 +60,13 @@ def _verdict(found: NetworkFindings) -> Claim:
     else:
         sentence = f"{rows}: {n:,} of {pairs:,} pairs of columns are found to depend on each other directly."
     pandas = "{'edges': len(edges), 'columns': int(levels['column'].nunique()), 'rows': len(table)}"
-    return Claim.of("verdict", sentence, "edges of the network, found in all rows", {"edges": n, "columns": d, "rows": found.n_rows}, pandas)
+    return Claim.of(
+        "verdict",
+        sentence,
+        "edges of the network, found in all rows",
+        {"edges": n, "columns": d, "rows": found.n_rows},
+        pandas,
+    )
 
 
 def _guessed(found: NetworkFindings) -> Claim | str:
@@ -135,7 +146,9 @@ def _sure(found: NetworkFindings) -> Claim | str:
         which = f"{every} edges were" if sure == n else f"{some} of the {n:,} edges {'was' if sure < 2 else 'were'}"
     sentence = f"{which} found again in at least {share(SURE)} of {count(found.n_resamples, 'resample')} of the rows."
     pandas = f"{{'sure': int((edges['found'] >= {SURE}).sum()), 'edges': len(edges)}}"
-    return Claim.of("sure", sentence, "rows drawn with replacement, and a search in each", {"sure": sure, "edges": n}, pandas)
+    return Claim.of(
+        "sure", sentence, "rows drawn with replacement, and a search in each", {"sure": sure, "edges": n}, pandas
+    )
 
 
 def _missing(found: NetworkFindings) -> Claim | str:
@@ -158,11 +171,23 @@ def limits(found: NetworkFindings, choice: NetworkChoice) -> list[str]:
     if n:
         told.append("An arrow says how probabilities are written down, not what causes what.")
     if either:
-        which = f"{'Both' if n == 2 else f'All {n:,}'} edges could" if either == n else f"{either:,} of the {n:,} edges could"
+        which = (
+            f"{'Both' if n == 2 else f'All {n:,}'} edges could"
+            if either == n
+            else f"{either:,} of the {n:,} edges could"
+        )
         which = which if n > 1 else "The edge could"
         sentence = f"{which} have the other direction in a network that says the same."
         pandas = "{'either': int((edges['directed'] == 'no').sum()), 'edges': len(edges)}"
-        told.append(Claim.of("either", sentence, "the networks that the rows cannot tell apart", {"either": either, "edges": n}, pandas))
+        told.append(
+            Claim.of(
+                "either",
+                sentence,
+                "the networks that the rows cannot tell apart",
+                {"either": either, "edges": n},
+                pandas,
+            )
+        )
     doubtful = [each for each in found.dependencies if each.found is not None and each.found < DOUBTFUL]
     if doubtful:
         pairs = [f"{each.parent} – {each.child}" for each in doubtful]

@@ -29,7 +29,7 @@ TABLES = {
     "levels": "the levels of every column and their probabilities",
 }
 STRUCTURES = ("hill-climbing", "chow-liu", "pc")
-CHECKS = 20
+CHECKS, MOST_EDGES = 20, 20
 
 
 def add_arguments(parser: ArgumentParser) -> None:

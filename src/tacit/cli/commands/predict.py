@@ -200,7 +200,9 @@ def _open(arguments: Namespace, model: Any, told: dict) -> DataTable:
 
 def _kind(model: Any) -> str:
     """What is written of rows."""
-    return "rows" if model._study == "network" else "groups" if model._reads_tables else "scores" if model._study == "axes" else "rows"
+    if model._study == "network":
+        return "rows"
+    return "groups" if model._reads_tables else "scores" if model._study == "axes" else "rows"
 
 
 # Groups
@@ -286,7 +288,11 @@ def _network(arguments: Namespace, model: Any, table: DataTable) -> Outcome:
     if absent:
         notes.append(f"the table lacks {', '.join(absent)}; taken as missing in every row")
     kind, name = type(model).__name__, table.reader.name
-    lines = [f"{name}: {count(results.n_rows, 'row')}, by a {kind}", *map(said, summary), *(f"note: {n}" for n in notes)]
+    lines = [
+        f"{name}: {count(results.n_rows, 'row')}, by a {kind}",
+        *map(said, summary),
+        *(f"note: {n}" for n in notes),
+    ]
     data = {"table": name, "rows": results.n_rows, "model": kind, "target": arguments.target, "summary": summary}
     data |= {"missing": results.n_missing, "absent": absent, "notes": notes, "files": list(files)}
     return Outcome("\n".join([*lines, "", *wrote(files)]), data)

@@ -1,8 +1,8 @@
 """Write the report of a saved model again, of its own table or of another one with the same columns.
 
-Reads a model that `tacit fit`, `tacit impute`, `tacit reduce`, `tacit topics`, `tacit recommend`, `tacit segment` or `tacit network`
-has written and its table, which is looked for beside the model and in the working folder where it is not given, and writes one HTML page that
-opens in any browser without a network.
+Reads a model that `tacit fit`, `tacit impute`, `tacit reduce`, `tacit topics`, `tacit recommend`, `tacit segment` or
+`tacit network` has written and its table, which is looked for beside the model and in the working folder where it is not given,
+and writes one HTML page that opens in any browser without a connection.
 """
 
 import os
@@ -224,7 +224,9 @@ def _network(arguments: Namespace, model: Any, noted: dict) -> Outcome:
             raise ValueError(f"--{name} is not for a belief network; leave it out.")
     table, settings = _open(arguments, model, noted), noted.get("settings", {})
     path = _place(arguments, table.reader.name)
-    asked = {name: settings[name] for name in ("structure", "required", "forbidden", "max_parents") if settings.get(name)}
+    asked = {
+        name: settings[name] for name in ("structure", "required", "forbidden", "max_parents") if settings.get(name)
+    }
     choice = study_table(model, table, check=settings.get("check") or 0, seed=noted.get("seed", 0), **asked)
     found = choice.study()
     found = replace(found, title=arguments.title or found.title)
