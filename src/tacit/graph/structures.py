@@ -49,8 +49,8 @@ def found_edges(network: Any, source: Source, names: tuple, states: dict) -> lis
     gaussian = [v for v in names if not states[v]]
     if gaussian:
         raise ValueError(
-            f"structure={structure!r} takes discrete columns, but {gaussian[0]!r} is continuous; give a list of edges, or "
-            "make the column discrete."
+            f"structure={structure!r} takes discrete columns, but {gaussian[0]!r} is to be continuous; give a list of edges, or "
+            "continuous='auto', by which it is cut into levels."
         )
     from .structure import learn_structure
 
