@@ -255,6 +255,18 @@ def lloyd_cells(X, rows, weight, origin, center, labels, counts, cells, sums):
     return total
 
 
+def square_gaps(A, flipped, out):
+    out[:] = ((A[:, :, None] - flipped) ** 2).sum(axis=1)
+
+
+def decay(values, factor, out):
+    out[:] = np.exp(-factor * values)
+
+
+def weigh_gaps(weights, A, flipped, out):
+    out += np.einsum("ij,ifj->f", weights, (A[:, :, None] - flipped) ** 2)
+
+
 def distances(X, center, power, out):
     X = X.astype(np.float64)
     scale = X.shape[1] / np.maximum((~np.isnan(X)).sum(axis=1), 1)

@@ -279,6 +279,19 @@ def distances_cases(world):
             yield X, world.mean.astype(world.dtype), power, np.empty((N_ROWS, world.n_classes))
 
 
+def square_gaps_cases(world):
+    yield world.X, np.ascontiguousarray(world.mean.T), np.empty((N_ROWS, world.n_classes))
+
+
+def decay_cases(world):
+    yield world.rng.exponential(size=(40, 30)) * 10.0 ** world.rng.integers(-3, 3, (40, 30)), 0.5, np.empty((40, 30))
+
+
+def weigh_gaps_cases(world):
+    weights = world.rng.normal(size=(N_ROWS, world.n_classes))
+    yield weights, world.X, np.ascontiguousarray(world.mean.T), np.full(world.d, 0.5)
+
+
 def misfit_cases(world):
     for X in (world.X, world.H):
         for power in (1, 2):
@@ -689,6 +702,9 @@ CASES = {
     "lloyd": lloyd_cases,
     "lloyd_cells": lloyd_cells_cases,
     "distances": distances_cases,
+    "square_gaps": square_gaps_cases,
+    "decay": decay_cases,
+    "weigh_gaps": weigh_gaps_cases,
     "misfit": misfit_cases,
     "column_sums": column_sums_cases,
     "medians": medians_cases,

@@ -243,6 +243,21 @@ def test_clusters(name, dtype, d, n_centers, device):
                 )
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["square_gaps", "decay", "weigh_gaps"])
+def test_gaps(name, device):
+    for arguments in CASES[name](make_world("float64", 5, 4)):
+        copies = copy.deepcopy(arguments)
+        given = [
+            torch.as_tensor(value, device=device) if isinstance(value, np.ndarray) and value.ndim > 1 else value
+            for value in copy.deepcopy(arguments)
+        ]
+        kernel(name, "torch")(*given)
+        reference_of(name)(*copies)
+        found = given[-1] if isinstance(given[-1], np.ndarray) else given[-1].cpu().numpy()
+        agree(found, copies[-1], 1e-10, name)
+
+
 def test_small_chunks_change_nothing(monkeypatch):
     from tacit.kernels import torch_pass
 

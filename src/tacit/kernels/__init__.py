@@ -26,6 +26,7 @@ HOMES = {
     "counting": ("family_scores", "independence", "pack"),
     "distances": ("column_sums", "distances", "misfit"),
     "factor": ("factor", "factor_scores"),
+    "gaps": ("decay", "square_gaps", "weigh_gaps"),
     "gaussian": ("diag", "full", "tied"),
     "imputation": ("complete", "draw"),
     "junction": ("maximise", "propagate"),
