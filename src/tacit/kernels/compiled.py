@@ -67,8 +67,8 @@ def _quietly(kernel):
     return run
 
 
-def python_pairs(function, parameters):
-    """The same two functions by plain calls."""
+def python_pairs(function, parameters, noun="metric"):
+    """The same two functions by plain calls; messages call the function by its noun."""
 
     def value(x, y, *extra):
         found = function(x, y, **parameters)
@@ -76,7 +76,7 @@ def python_pairs(function, parameters):
             return float(found)
         except (TypeError, ValueError):
             raise ValueError(
-                f"metric={function!r} returned {found!r} for a pair of rows, which is not a number; return a float."
+                f"{noun}={function!r} returned {found!r} for a pair of rows, which is not a number; return a float."
             ) from None
 
     return _loops(value)

@@ -11,7 +11,7 @@ import math
 from .jit import jit
 from .mixture import exp
 
-__all__ = ["laplacian", "polynomial", "rbf", "sigmoid"]
+__all__ = ["laplacian", "polynomial", "power", "rbf", "sigmoid"]
 
 
 @jit
@@ -25,7 +25,8 @@ def rbf(products, left, right, gamma):
 
 
 @jit
-def _power(x, degree):
+def power(x, degree):
+    """x to a whole power that is not negative."""
     result = 1.0
     while degree > 0:
         if degree & 1:
@@ -46,7 +47,7 @@ def polynomial(products, gamma, coef0, degree, whole):
                 row[j] = x * x * x
         elif whole:
             for j in range(products.shape[1]):
-                row[j] = _power(gamma * row[j] + coef0, int(degree))
+                row[j] = power(gamma * row[j] + coef0, int(degree))
         else:
             for j in range(products.shape[1]):
                 row[j] = (gamma * row[j] + coef0) ** degree
