@@ -22,12 +22,11 @@ from ..kernels import host, rows_on_host
 from ..source import Block, Source, is_streamed
 from ..source.writer import ParquetWriter
 from .design import Design, Spectrum, design_of
-from .joint import Joints, draw_joints, joints_around, learn_joint, predicted
+from .joint import Joints, draw_joints, few, joints_around, learn_joint, predicted
 from .predictive import Predictive
 
 __all__ = ["Estimate", "Features", "LinearModel", "Spread"]
 
-FEW = 40  # rows per column below which parameters are drawn where cells are missing
 MOST_FEATURES = 4000  # columns whose covariance is kept
 
 
@@ -205,7 +204,7 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         fit, design, estimate, features = learn_joint(self, source)
         self.fit_ = fit
         self._publish(estimate, design, source.dtype, features)
-        if source.n_rows < FEW * (source.n_features + 1) and self.spread_ is not None:
+        if few(source.n_rows, source.n_features) and self.spread_ is not None:
             self.draws_ = draw_joints(self, source, fit.params)
 
     def _publish(self, found: Estimate, design: Design, dtype: Any, features: Any = None) -> None:
@@ -343,7 +342,7 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         if self.draws_ is not None:
             return self.draws_
         features = self.features_
-        if features is None or self.n_weight_ >= FEW * (len(features.mean) + 1):
+        if features is None or not few(self.n_weight_, len(features.mean)):
             return None
         return self._joints
 
@@ -356,9 +355,7 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
     def _over_draws(self, joints: Joints, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances of the targets under every draw, (n, m, draws)."""
         means, variances, _ = predicted(joints, X)
-        means, variances = np.moveaxis(means, 0, -1), np.moveaxis(variances + joints.noise[:, None], 0, -1)
-        # About the estimate: draws tell of the spread, with an error of their own about the place.
-        return means + (self._expected(_Rows(X)) - means.mean(axis=-1))[..., None], variances
+        return np.moveaxis(means, 0, -1), np.moveaxis(variances + joints.noise[:, None], 0, -1)
 
     def predictive(self, X: Any) -> Predictive:
         """The distribution of the targets of rows.

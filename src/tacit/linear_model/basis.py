@@ -92,8 +92,6 @@ class BasisExpansion(TransformerMixin, RowsEstimator):
         "width_": Numbers(above=0, needed=lambda self: self.kind in ("rbf", "arctan")),
         "scale_": Numbers("d", above=0),
     }
-    _min_rows: ClassVar[int] = 1
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -112,7 +110,7 @@ class BasisExpansion(TransformerMixin, RowsEstimator):
             if self.centers == "quantile" and self.kind == "rbf":
                 raise ValueError("centers='quantile' is for functions of one column; use 'kmeans' or 'grid' with kind='rbf'.")
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the functions.
 
         Parameters
@@ -121,15 +119,13 @@ class BasisExpansion(TransformerMixin, RowsEstimator):
             Rows; NaN is missing.
         y : None
             Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            Row weights: only whether they are 0 matters.
 
         Returns
         -------
         self
         """
         self._check_settings()
-        source = self._open(X, sample_weight, reset=True)
+        source = self._open(X, reset=True)
         rows = source.sample(SAMPLE_ROWS, np.random.default_rng(0))
         cells = host(rows.X).astype(np.float64)
         deviation = np.nanstd(cells, axis=0)

@@ -32,10 +32,11 @@ from ..source.block import Patterns
 from ..source.threads import one_blas_thread
 from .design import Design, of_moments
 
-__all__ = ["Joints", "LinearGaussian", "draw_joints", "joints_around", "learn_joint", "predicted"]
+__all__ = ["Joints", "LinearGaussian", "draw_joints", "few", "joints_around", "learn_joint", "predicted"]
 
 FLOOR = 1e-9
 SAMPLE_ROWS = 5000
+FEW = 40  # rows per column below which parameters are drawn where cells are missing
 N_DRAWS, FIRST, APART = 40, 20, 3
 
 
@@ -162,6 +163,11 @@ def _joined(
     return FullParams(both[None], covariance[None], at.origin, at.scale)
 
 
+def few(weight: float, n_features: int) -> bool:
+    """Whether rows are so few that what is not known of the features' distribution tells in predictions."""
+    return weight < FEW * (n_features + 1)
+
+
 def learn_joint(estimator: Any, source: Source) -> tuple:
     """Learn a linear model from rows with missing features: the `Fit`, a design, the estimate and the features' distribution."""
     from .base import Features
@@ -174,7 +180,7 @@ def learn_joint(estimator: Any, source: Source) -> tuple:
     design = model.design(stats.moments, params.components, source.n_rows)
     estimate = estimator._learn(design, params.start if params.start.size else None)
     features = Features(np.float64(design.weight), design.center, model._features(design))
-    if estimate.spread is not None and source.n_rows >= 1000:
+    if estimate.spread is not None and not few(source.n_rows, source.n_features):
         estimate = _with_observed_spread(model, estimate, design, source, params)
     return found, design, estimate, features
 
@@ -219,7 +225,8 @@ def draw_joints(estimator: Any, source: Source, params: JointParams) -> Joints:
     block = source.sample(source.n_rows, rng).joined
     weight = np.asarray(block.weight)
     family, components = FullGaussian(floor=FLOOR), params.components
-    coef, noise = estimator._coef.astype(np.float64), np.maximum(estimator.noise_variance_, 1e-300)
+    # From far off: where the noise is nothing, what is drawn fits exactly and leads away from there slowly.
+    coef, noise = estimator._coef.astype(np.float64), 0.5 * components.scale[d:]
     intercept = np.broadcast_to(np.atleast_1d(estimator.intercept_), len(coef)).astype(np.float64)
     features = FullParams(
         components.mean[:, :d], components.covariance[:, :d, :d], components.origin[:d], components.scale[:d]
@@ -247,16 +254,19 @@ def _redrawn(estimator: Any, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, r
     x_mean, y_mean = about * (weight @ X) / total, about * (weight @ Y) / total
     X, Y = X - x_mean, Y - y_mean
     penalty = np.broadcast_to(estimator.penalty_, (Y.shape[1], X.shape[1]))
-    coef, intercept, noise = np.zeros_like(penalty, dtype=float), np.zeros(Y.shape[1]), np.zeros(Y.shape[1])
+    coef, intercept, noise = np.zeros(penalty.shape), np.zeros(Y.shape[1]), np.zeros(Y.shape[1])
     for t, y in enumerate(Y.T):
-        kept = np.isfinite(penalty[t])
+        # A coefficient that was dropped may be as large as it could be without being noticed.
+        prior = np.where(np.isfinite(penalty[t]), penalty[t], weight @ X**2)
+        kept = prior < np.inf
         Z = X[:, kept]
         gram = (Z * weight[:, None]).T @ Z
         tiny = 1e-12 * np.trace(gram) / max(len(gram), 1)
-        upper = cho_factor(gram + np.diag(penalty[t, kept] + tiny))
+        upper = cho_factor(gram + np.diag(prior[kept] + tiny))
         w = cho_solve(upper, Z.T @ (weight * y))
         freedom = np.sum(cho_solve(upper, np.eye(len(gram))) * gram)
-        left = max(total - about - freedom, 1.0)
+        # σ has a flat prior: under one of log σ, rows with missing cells could all be fitted exactly.
+        left = max(total - about - freedom - 1.0, 1.0)
         noise[t] = (weight @ (y - Z @ w) ** 2) / rng.chisquare(left)
         w = w + np.sqrt(noise[t]) * solve_triangular(upper[0], rng.standard_normal(len(w)))
         coef[t, kept] = w

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import cho_solve
 from scipy.optimize import nnls
-from scipy.sparse import issparse
 
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
@@ -19,7 +18,7 @@ from ..declared import SQUARES, Numbers, Whole
 from .base import Estimate, LinearModel, Spread
 from .design import SIDE, Design, Spectrum, factored, inverse_root, iterated
 
-__all__ = ["LinearRegression", "check_positive_rows", "non_negative"]
+__all__ = ["LinearRegression", "non_negative"]
 
 
 @settings
@@ -81,11 +80,10 @@ class LinearRegression(LinearModel):
         super()._check_settings()
         check_number("tol", self.tol, numbers.Real, 0)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegression:
-        check_positive_rows(self, X)
-        return super().fit(X, y, sample_weight)
-
-    fit.__doc__ = LinearModel.fit.__doc__
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self.positive
+        return tags
 
     def _no_spread(self) -> str:
         if self.positive:
@@ -146,8 +144,3 @@ def non_negative(design: Design, penalty: np.ndarray) -> Estimate:
     more = {"rank_": len(root), "singular_": np.sort(root)[::-1]}
     return Estimate(found, design.squares(found) / design.weight, freedom=(found > 0).sum(axis=1), more=more)
 
-
-def check_positive_rows(estimator: Any, X: Any) -> None:
-    """Refuse sparse rows where coefficients must not be negative, which takes a dense form of them."""
-    if estimator.positive and issparse(X) and isinstance(estimator, LinearRegression):
-        raise TypeError("Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert to a dense array.")

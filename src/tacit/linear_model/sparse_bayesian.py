@@ -219,7 +219,7 @@ class ARDRegression(EvidenceModel):
                 alpha, lambda_ = before[t], before[m + t * d : m + (t + 1) * d].copy()
             state = Relevance(scaled, t, self._hyper, self.threshold_lambda, alpha, lambda_)
             # A step of EM over missing features is followed by others, and precisions need not rest in each of them.
-            scores, n_steps = self._maximise(state, self.max_iter if before is None or exact else EM_STEPS, exact)
+            scores, n_steps = self._maximise(state, self.max_iter if exact else EM_STEPS, exact)
             found.append(state)
             traces.append(scores)
             steps.append(n_steps)
