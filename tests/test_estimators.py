@@ -25,6 +25,7 @@ from tacit.cluster import (
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.graph import BeliefNetwork
 from tacit.impute import GaussianImputer, MixtureImputer
+from tacit.linear_model import LogisticRegression
 from tacit.mixture import (
     BayesianGaussianMixture,
     GaussianMixture,
@@ -109,6 +110,8 @@ ESTIMATORS = [
     LinearChainCRF("arow", random_state=0),
     BeliefNetwork([]),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
+    LogisticRegression(),
+    LogisticRegression(l1_ratio=0.5, class_weight="balanced", solver="auto"),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
 

@@ -128,7 +128,7 @@ def _named(X: Any, y: Any) -> list[str]:
 
 def _beside(X: Any, targets: np.ndarray, estimator: Any) -> np.ndarray:
     """Targets, as many as there are rows."""
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X if hasattr(X, "__len__") else np.asarray(X))
     if len(targets) != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and y {len(targets)}; "

@@ -28,8 +28,8 @@ __all__ = [
     "collapsed", "column_sums", "complete", "conditional", "decode", "diag", "distances", "divergence", "draw", "draw_states",
     "factor", "factor_scores", "features", "filter_states", "fold_in", "full", "least_squares", "levels", "linear", "lloyd",
     "lloyd_cells", "log_choose", "log_factorial", "log_rising", "means", "medians", "misfit", "nearest", "normalise",
-    "rising_slope", "row_sums", "scatter", "smooth", "soft", "softmax", "student", "student_conditional", "tied", "topic_assignments",
-    "variational", "weigh_sequences",
+    "rising_slope", "row_sums", "scatter", "smooth", "soft", "softmax", "student", "student_conditional", "tied",
+    "topic_assignments", "variational", "weigh_sequences",
 ]  # fmt: skip
 
 PACKED = 96  # up to this many columns, second moments are one product with all pairs x_i x_j as features
