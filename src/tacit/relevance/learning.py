@@ -25,6 +25,8 @@ __all__ = ["learn_fast", "learn_fixed_point"]
 
 GONE = 1e9
 """Precision, in units of what the rows tell of a weight, beyond which it is taken for 0."""
+JOINT = 200
+"""Most moves of all precisions together, where no single one gains."""
 
 
 def learn_fast(
@@ -58,18 +60,52 @@ def learn_fast(
         for place in refused:
             gain[place] = -np.inf
         column, score = place = tuple(int(at) for at in np.unravel_index(np.argmax(gain), gain.shape))
-        if not gain[place] > tol:
-            return targets, weights, found, trace, Note("tol", "no step gains more than tol={tol:g} nats", tol=tol)
-        tried = _changed(weights.changed(weights.alpha, found.mean), column, score, alpha[place])
-        new = targets.posterior(basis, tried)
-        if not new.evidence > trace[-1]:  # what is promised is exact only where B does not change
-            refused.add(place)
-            continue
-        weights, found, refused = tried, new, set()
-        if learns_noise:
-            targets, found = _noisier(targets, basis, weights, found)
+        if gain[place] > tol:
+            tried = _changed(weights.changed(weights.alpha, found.mean), column, score, alpha[place])
+            new = targets.posterior(basis, tried)
+            if not new.evidence > trace[-1]:  # what is promised is exact only where B does not change
+                refused.add(place)
+                continue
+            weights, found = tried, new
+        else:
+            # Only now: noise that is learned while weights are few takes for noise what others would explain.
+            targets, weights, found = _together(basis, targets, weights, found, tol, learns_noise)
+            if not found.evidence > trace[-1] + tol:
+                trace.append(found.evidence)
+                return targets, weights, found, trace, Note("tol", "no step gains more than tol={tol:g} nats", tol=tol)
+        refused = set()
         trace.append(found.evidence)
     return targets, weights, found, trace, Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=max_iter)
+
+
+def _together(
+    basis: np.ndarray, targets: Any, weights: Weights, found: Posterior, tol: float, learns_noise: bool
+) -> tuple[Any, Weights, Posterior]:
+    """All precisions, and the noise, moved by their fixed points as long as that raises ln p(t | α).
+
+    Single steps end where weights of much the same functions share what one could explain alone; these go on.
+    """
+    before = -np.inf
+    while learns_noise and found.evidence > before + tol:
+        before = found.evidence
+        targets, found = _noisier(targets, basis, weights, found)
+    size = np.maximum((basis**2).mean(axis=0), 1e-300)
+    for _ in range(JOINT):
+        tried, _ = _moved(weights, found, size)
+        new = targets.posterior(basis, tried)
+        if not new.evidence > found.evidence:
+            break
+        weights, found = tried, new
+    return targets, weights, found
+
+
+def _moved(weights: Weights, found: Posterior, size: np.ndarray) -> tuple[Weights, float]:
+    """Weights with α = (1 − α Σ_aa) / μ_a², those left out that are gone, and how far log α moved, infinitely if any is gone."""
+    told = 1.0 - weights.alpha * found.covariance.diagonal()
+    alpha = np.maximum(told, 1e-12) / np.maximum(found.mean**2, 1e-300)
+    keep = alpha < GONE / size[weights.column]
+    moved = float(np.abs(np.log(alpha / weights.alpha)).max(initial=0.0)) if keep.all() else np.inf
+    return weights.changed(alpha, found.mean).kept(keep), moved
 
 
 def _best(basis: np.ndarray, squares: np.ndarray, weights: Weights, found: Posterior) -> tuple[np.ndarray, np.ndarray]:
@@ -135,16 +171,11 @@ def learn_fixed_point(
     found = targets.posterior(basis, weights)
     trace = [found.evidence]
     for _ in range(max_iter):
-        told = 1.0 - weights.alpha * found.covariance.diagonal()
-        alpha = np.maximum(told, 1e-12) / np.maximum(found.mean**2, 1e-300)
-        keep = alpha < GONE / size[weights.column]
-        moved = float(np.abs(np.log(alpha[keep] / weights.alpha[keep])).max(initial=0.0))
-        gone = not keep.all()
-        weights = weights.changed(alpha, found.mean).kept(keep)
+        weights, moved = _moved(weights, found, size)
         found = targets.posterior(basis, weights)
         if learns_noise:
             targets, found = _noisier(targets, basis, weights, found)
         trace.append(found.evidence)
-        if moved < tol and not gone:
+        if moved < tol:
             return targets, weights, found, trace, Note("tol", "no log precision moves by more than tol={tol:g}", tol=tol)
     return targets, weights, found, trace, Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=max_iter)
