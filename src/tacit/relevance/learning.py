@@ -25,8 +25,9 @@ __all__ = ["learn_fast", "learn_fixed_point"]
 
 GONE = 1e9
 """Precision, in units of what the rows tell of a weight, beyond which it is taken for 0."""
-JOINT = 200
-"""Most moves of all precisions together, where no single one gains."""
+JOINT, SHORT, FEW = 200, 20, 30
+"""Most moves of all precisions together, where no single one gains; of those left where a weight is taken out to see what the
+others make of its part; and up to how many weights that is tried."""
 
 
 def learn_fast(
@@ -83,20 +84,32 @@ def _together(
 ) -> tuple[Any, Weights, Posterior]:
     """All precisions, and the noise, moved by their fixed points as long as that raises ln p(t | α).
 
-    Single steps end where weights of much the same functions share what one could explain alone; these go on.
+    Single steps end where weights of much the same functions share what fewer could explain; these go on, and so does
+    taking a weight out and moving the others.
     """
     before = -np.inf
     while learns_noise and found.evidence > before + tol:
         before = found.evidence
         targets, found = _noisier(targets, basis, weights, found)
+    weights, found = _flowed(basis, targets, weights, found, JOINT)
+    for place in np.argsort(found.mean**2 * weights.alpha) if len(weights.alpha) <= FEW else ():
+        fewer = weights.changed(weights.alpha, found.mean).kept(np.arange(len(weights.alpha)) != place)
+        fewer, without = _flowed(basis, targets, fewer, targets.posterior(basis, fewer), SHORT)
+        if without.evidence > found.evidence:
+            return targets, fewer, without
+    return targets, weights, found
+
+
+def _flowed(basis: np.ndarray, targets: Any, weights: Weights, found: Posterior, most: int) -> tuple[Weights, Posterior]:
+    """All precisions moved together while that raises ln p(t | α)."""
     size = np.maximum((basis**2).mean(axis=0), 1e-300)
-    for _ in range(JOINT):
+    for _ in range(most):
         tried, _ = _moved(weights, found, size)
         new = targets.posterior(basis, tried)
         if not new.evidence > found.evidence:
             break
         weights, found = tried, new
-    return targets, weights, found
+    return weights, found
 
 
 def _moved(weights: Weights, found: Posterior, size: np.ndarray) -> tuple[Weights, float]:

@@ -83,12 +83,12 @@ class Posterior:
     evidence: float
 
 
-def _inverse(precision: np.ndarray) -> tuple[np.ndarray, float]:
-    """Σ and log |Σ|."""
-    scale = np.sqrt(precision.diagonal())
-    values, vectors = np.linalg.eigh(precision / np.outer(scale, scale))
-    values = np.maximum(values, len(values) * np.finfo(float).eps)
-    return (vectors / values) @ vectors.T / np.outer(scale, scale), -float(np.log(values).sum() + 2.0 * np.log(scale).sum())
+def _inverse(alpha: np.ndarray, gram: np.ndarray) -> tuple[np.ndarray, float]:
+    """Σ = (A + G)⁻¹, and log |A Σ|, in units in which the prior is the identity: no eigenvalue is then below 1."""
+    unit = 1.0 / np.sqrt(alpha)
+    values, vectors = np.linalg.eigh(gram * np.outer(unit, unit))
+    values, vectors = 1.0 + np.maximum(values, 0.0), vectors * unit[:, None]
+    return (vectors / values) @ vectors.T, -float(np.log(values).sum())
 
 
 class NumberTargets:
@@ -109,12 +109,11 @@ class NumberTargets:
     def posterior(self, basis: np.ndarray, weights: Weights) -> Posterior:
         """The exact posterior."""
         Phi, beta = basis[:, weights.column], self.weight / self.noise
-        covariance, log_volume = _inverse(np.diag(weights.alpha) + Phi.T @ (beta[:, None] * Phi))
+        covariance, log_share = _inverse(weights.alpha, Phi.T @ (beta[:, None] * Phi))
         mean = covariance @ (Phi.T @ (beta * self.t))
         apart = self.t - Phi @ mean
         value = -0.5 * float(beta @ apart**2 + weights.alpha @ mean**2)
-        value += 0.5 * (float(np.log(weights.alpha).sum()) + log_volume)
-        value -= 0.5 * float(self.weight.sum()) * (LOG_2PI + np.log(self.noise))
+        value += 0.5 * log_share - 0.5 * float(self.weight.sum()) * (LOG_2PI + np.log(self.noise))
         return Posterior(mean, covariance, (beta * apart)[:, None], beta[:, None, None], value)
 
     def noises(self, basis: np.ndarray, weights: Weights, found: Posterior) -> list[float]:
@@ -160,8 +159,8 @@ class ClassTargets:
             if not found[0] > value:
                 break
             mean, (value, slope, precision, rest, bend) = mean + t * way, found
-        covariance, log_volume = _inverse(precision)
-        return Posterior(mean, covariance, rest, bend, value + 0.5 * (float(np.log(weights.alpha).sum()) + log_volume))
+        covariance, log_share = _inverse(weights.alpha, precision - np.diag(weights.alpha))
+        return Posterior(mean, covariance, rest, bend, value + 0.5 * log_share)
 
     def _at(self, Phi: np.ndarray, weights: Weights, w: np.ndarray) -> tuple[Any, ...]:
         """log p(t | w) − ½ wᵀAw, its slope, minus its curvature, r and B."""
