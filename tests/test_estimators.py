@@ -27,6 +27,7 @@ from tacit.gaussian_process import GaussianProcessRegressor
 from tacit.gaussian_process.kernels import Matern, WhiteKernel
 from tacit.graph import BeliefNetwork
 from tacit.impute import GaussianImputer, MixtureImputer
+from tacit.linear_model import LogisticRegression
 from tacit.mixture import (
     BayesianGaussianMixture,
     GaussianMixture,
@@ -113,6 +114,8 @@ ESTIMATORS = [
     GaussianProcessRegressor(Matern(nu=1.5) + WhiteKernel(0.1), normalize_y=True, n_jobs=1),
     BeliefNetwork([]),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
+    LogisticRegression(),
+    LogisticRegression(l1_ratio=0.5, class_weight="balanced", solver="auto"),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
 

@@ -13,7 +13,7 @@ from .restarts import fit_best, short_runs
 from .trace import Trace
 
 __all__ = [
-    "ACCELERATORS", "Checkpoint", "Constraint", "Fit", "InertiaLines", "Model", "Newton", "Online", "Orthant", "Progress", "ProgressBar",
-    "ProgressLines", "SingularError", "Slope", "Trace", "Until", "climb", "fit", "fit_best", "objective", "online_pass",
-    "online_step", "short_runs",
+    "ACCELERATORS", "Checkpoint", "Constraint", "Fit", "InertiaLines", "Model", "Newton", "Online", "Orthant", "Progress",
+    "ProgressBar", "ProgressLines", "SingularError", "Slope", "Trace", "Until", "climb", "fit", "fit_best", "objective",
+    "online_pass", "online_step", "short_runs",
 ]  # fmt: skip

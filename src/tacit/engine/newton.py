@@ -1,7 +1,7 @@
 """`Newton`: Newton's method for concave f(x) − Σ_j c_j |x_j|, by the quadratic that touches f.
 
-    direction:  d = argmax_d ∇f·d − ½ dᵀ A d − Σ_j c_j |x_j + d_j|,    A = −∇²f        (d = A⁻¹ ∇f where c = 0)
-    step:       x' = x + t d, t halved until the objective rises as the direction promises
+direction:  d = argmax_d ∇f·d − ½ dᵀ A d − Σ_j c_j |x_j + d_j|,    A = −∇²f        (d = A⁻¹ ∇f where c = 0)
+step:       x' = x + t d, t halved until the objective rises as the direction promises
 """
 
 from __future__ import annotations

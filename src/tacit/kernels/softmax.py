@@ -1,7 +1,7 @@
 """Rows of a logistic model: scores s = B x + b, log-likelihood Σ w log p_y(s), its gradient and its curvature.
 
-    several rows of B:  p = softmax(s)      gradient Σ w (e_y − p) [x, 1]ᵀ      curvature −Σ w (diag p − p pᵀ) ⊗ [x, 1][x, 1]ᵀ
-    a single one:       p = 1 / (1 + e⁻ˢ)   gradient Σ w (y − p) [x, 1]ᵀ        curvature −Σ w p (1 − p) [x, 1][x, 1]ᵀ
+several rows of B:  p = softmax(s)      gradient Σ w (e_y − p) [x, 1]ᵀ      curvature −Σ w (diag p − p pᵀ) ⊗ [x, 1][x, 1]ᵀ
+a single one:       p = 1 / (1 + e⁻ˢ)   gradient Σ w (y − p) [x, 1]ᵀ        curvature −Σ w p (1 − p) [x, 1][x, 1]ᵀ
 """
 
 import numpy as np

@@ -24,8 +24,8 @@ class LinearClassifier(ClassifierMixin, Supervised):
     _min_rows = 1
     _saved = RowsEstimator._saved | {
         "classes_": Names("K", labels=True),
-        "coef_": Numbers("1 d|K d", sparse=True),
-        "intercept_": Numbers("1|K"),
+        "coef_": Numbers(lambda owner: f"{owner._n_scores()} d", sparse=True),
+        "intercept_": Numbers(lambda owner: f"{owner._n_scores()}"),
     }
     coef_: Any
     intercept_: np.ndarray
@@ -47,11 +47,19 @@ class LinearClassifier(ClassifierMixin, Supervised):
     def _n_scores(self) -> int:
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
+    @property
+    def _n_columns(self) -> int:
+        return self.n_features_in_
+
+    def _params(self) -> LogisticParams:
+        """The coefficients as the engine has them."""
+        coef = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_
+        return LogisticParams(np.asarray(coef, dtype=np.float64), np.asarray(self.intercept_, dtype=np.float64))
+
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes, (n_samples, n_classes), or of the second of two, (n_samples,)."""
         check_is_fitted(self)
-        coef = self.coef_.toarray() if sparse.issparse(self.coef_) else self.coef_
-        params = LogisticParams(np.asarray(coef, dtype=np.float64), np.asarray(self.intercept_, dtype=np.float64))
+        params = self._params()
 
         def of(block: Block) -> np.ndarray:
             found = like(block, scores(params, block))
@@ -99,7 +107,9 @@ def class_factors(class_weight: Any, classes: np.ndarray, totals: np.ndarray) ->
     known = classes.tolist()
     for name, value in class_weight.items():
         if not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:
-            raise ValueError(f"class_weight gives {name!r} the weight {value!r}; weights must be finite and not negative.")
+            raise ValueError(
+                f"class_weight gives {name!r} the weight {value!r}; weights must be finite and not negative."
+            )
     unknown = [name for name in class_weight if name not in known]
     if unknown and len(class_weight) > len(known):
         raise ValueError(f"class_weight names {unknown[0]!r}, which is no class of y; the classes are {known}.")

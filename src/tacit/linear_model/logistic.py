@@ -11,8 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_n_jobs, check_number
 from ..declared import Numbers, Part
-from ..engine import Fit, climb
-from ..engine.newton import solve_definite
+from ..engine import Fit, Orthant, climb
 from ..kernels import host
 from ..source import Source
 from .classifier import LinearClassifier, class_factors
@@ -25,8 +24,6 @@ SEPARATED = (
     "the classes are separable: a combination of the columns tells some apart without an error, so that the likelihood has no "
     "maximum and coefficients grow without limit; give a finite C."
 )
-LARGEST_SEPARATED = 500
-"""Most coefficients for which Newton's next step is looked at to tell whether there is a maximum."""
 
 
 @settings
@@ -142,7 +139,7 @@ class LogisticRegression(LinearClassifier):
         """The penalty by its old name, None where there is none."""
         if self.penalty != "deprecated":
             return self.penalty
-        if self.C == np.inf:
+        if np.isinf(self.C):
             return None
         return {0: "l2", None: "l2", 1: "l1"}.get(self.l1_ratio, "elasticnet")
 
@@ -155,16 +152,12 @@ class LogisticRegression(LinearClassifier):
                 "l1_ratio between for 'elasticnet' and C=np.inf for None.", FutureWarning, stacklevel=3,
             )  # fmt: skip
         elif self.l1_ratio is None:
-            warnings.warn(
-                "'l1_ratio=None' was deprecated in scikit-learn 1.8; use 0.", FutureWarning, stacklevel=3
-            )
+            warnings.warn("'l1_ratio=None' was deprecated in scikit-learn 1.8; use 0.", FutureWarning, stacklevel=3)
         if kind in ("l1", "l2") and self.l1_ratio is not None and 0 < self.l1_ratio < 1:
             warnings.warn(
                 f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={kind})", stacklevel=3
             )
-        if (self.penalty, self.l1_ratio) != ("l2", 0) and self.penalty == "l2" or (
-            self.penalty == "l1" and self.l1_ratio != 1
-        ):
+        if self.penalty in ("l1", "l2") and self.l1_ratio != {"l1": 1, "l2": 0}[self.penalty]:
             warnings.warn(
                 f"Inconsistent values: penalty={self.penalty} with l1_ratio={self.l1_ratio}. Say l1_ratio only.",
                 stacklevel=3,
@@ -204,17 +197,20 @@ class LogisticRegression(LinearClassifier):
                 "The 'liblinear' solver does not support multiclass classification; use solver='auto', which learns all "
                 "classes jointly."
             )
-        model = self._model(source)
+        model = self._learner(source)
         start = self._start(model, previous)
-        self.fit_ = climb(
-            model, source, start, method=self._method(model, source), max_iter=self.max_iter, tol=self._tolerance(model)
-        ) if self.max_iter else self._unfitted(model, source, start)  # fmt: skip
+        method = self._method(model) if self.max_iter else Orthant()  # which takes no step at all
+        self.fit_ = climb(model, source, start, method=method, max_iter=self.max_iter, tol=self._tolerance(model))
         self._publish(self.fit_.params, source.dtype)
         self._tell(model, source)
         return self
 
-    def _model(self, source: Source) -> LogisticModel:
-        """The model of these rows."""
+    def _model(self) -> LogisticModel:
+        """The model that the settings describe."""
+        return LogisticModel(self._n_scores(), *self._prior(), self.fit_intercept, np.ones(len(self.classes_)))
+
+    def _learner(self, source: Source) -> LogisticModel:
+        """The model as these rows are best learned by it."""
         ridge, lasso = self._prior()
         n_scores, n_terms = self._n_scores(), self.n_features_in_ + bool(self.fit_intercept)
         totals = source.sum(lambda block: np.bincount(
@@ -227,12 +223,12 @@ class LogisticRegression(LinearClassifier):
         self._curved = takes_curvature(self.solver, source.n_rows, n_terms, n_scores, bool(lasso.any()))
         more: dict[str, Any] = {}
         if self._curved:
-            more["hold"] = squares(source) if n_scores > 1 else None
+            more["hold"] = squares(source, factors) if n_scores > 1 else None
         else:
-            more["frame"] = coordinates(source, ridge, self.fit_intercept, n_scores, whole=not lasso.any())
+            more["frame"] = coordinates(source, ridge, factors, self.fit_intercept, n_scores, whole=not lasso.any())
         return LogisticModel(n_scores, ridge, lasso, self.fit_intercept, factors, **more)
 
-    def _method(self, model: LogisticModel, source: Source) -> Any:
+    def _method(self, model: LogisticModel) -> Any:
         return method_of(self.solver, model, self._weight, self.tol, self._curved)
 
     def _tolerance(self, model: LogisticModel) -> float:
@@ -250,10 +246,6 @@ class LogisticRegression(LinearClassifier):
             return model.start
         offset = self.intercept_ if self.fit_intercept else np.zeros(model.n_scores)
         return LogisticParams(coef.astype(np.float64), np.asarray(offset, dtype=np.float64))
-
-    def _unfitted(self, model: LogisticModel, source: Source, start: LogisticParams) -> Fit:
-        """A fit of no steps."""
-        return climb(model, source, start, method="lbfgs" if not self._curved else self._method(model, source), max_iter=0)
 
     def _publish(self, params: LogisticParams, dtype: np.dtype) -> None:
         kind = np.float64 if self.solver == "liblinear" else dtype
@@ -276,14 +268,9 @@ class LogisticRegression(LinearClassifier):
         n_scores, params = model.n_scores, self.fit_.params
         plain = LogisticModel(
             n_scores, model.ridge, model.lasso, model.intercept, model.class_weight,
-            hold=squares(source) if n_scores > 1 else None,
+            hold=squares(source, model.class_weight) if n_scores > 1 else None,
         )  # fmt: skip
-        p = n_scores * plain.n_terms
-        if p > LARGEST_SEPARATED or not self.fit_.converged:
-            return ascending(plain, source, params, np.zeros(p))
-        found = source.sum(lambda block: plain.slope(params, block, order=2))
-        step = solve_definite(-found.curvature - plain.prior_slope(params)[1], found.gradient)
-        return ascending(plain, source, params, step)
+        return ascending(plain, source, params)
 
     # Predictions
 

@@ -6,6 +6,7 @@ Two classes have one score, that of the second against the first. The engine cli
 about the curvature at B = 0: gradients alone then lead to the maximum in few passes, whatever the columns' scales.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.linalg import solve_triangular
 
 from ..arrays import Arrays, record
 from ..engine import Model, Slope
+from ..engine.newton import solve_definite
 from ..kernels import backend, empty, host, kernel
 from ..source import Block, Source, SparseSource
 
@@ -22,6 +24,8 @@ WHITENED = 400
 """Most columns whose products are summed to whiten them; beyond, they are only scaled."""
 SEPARATED = 0.1
 """Change of a score by a Newton step at the end of a fit that tells of a maximum at infinity; at a maximum it is about 0."""
+LARGEST_SEPARATED, STEPS = 500, 8
+"""Most coefficients for which such steps are taken, and how many."""
 
 
 @record
@@ -153,39 +157,41 @@ def scores(params: LogisticParams, block: Block) -> np.ndarray:
     return X @ params.slope.T.astype(np.float64) + params.offset
 
 
-def squares(source: Source) -> np.ndarray:
+def squares(source: Source, class_weight: np.ndarray) -> np.ndarray:
     """Σ w x_j² of every column, and Σ w."""
 
     def of(block: Block) -> np.ndarray:
-        X, weight = block.X, host(block.weight)
+        X, weight = block.X, host(block.weight) * class_weight[host(class_codes(block))]
         square = X.matrix.power(2) if backend(X) == "sparse" else host(X).astype(np.float64) ** 2
         return np.append(weight @ square, weight.sum())
 
     return source.sum(of)
 
 
-def coordinates(source: Source, ridge: np.ndarray, intercept: bool, n_scores: int, whole: bool = True) -> np.ndarray:
+def coordinates(
+    source: Source, ridge: np.ndarray, class_weight: np.ndarray, intercept: bool, n_scores: int, whole: bool = True
+) -> np.ndarray:
     """R of `LogisticModel`, per unit of weight: the Cholesky factor of the curvature at 0, or of its diagonal.
 
     Parameters
     ----------
     source : Source
-    ridge : (d + 1,) array
-    intercept : bool
-    n_scores : int
+    ridge, class_weight, intercept, n_scores
+        As in `LogisticModel`.
     whole : bool
         Whether R may be a matrix; it is none where columns are many, or sparse.
     """
     n_terms = len(ridge) - (not intercept)
     chance = 0.25 if n_scores == 1 else (1.0 - 1.0 / n_scores) / n_scores
     if not whole or n_terms > WHITENED or isinstance(source, SparseSource):
-        found = squares(source)
+        found = squares(source, class_weight)
         size = (chance * found + ridge) / found[-1]
         return np.sqrt(np.where(size > 0, size, 1.0))[:n_terms]
 
     def products(block: Block) -> np.ndarray:
         X = host(block.X).astype(np.float64, copy=False)
-        Z = np.column_stack([X, np.ones(len(X))]) * np.sqrt(host(block.weight))[:, None]
+        weight = host(block.weight) * class_weight[host(class_codes(block))]
+        Z = np.column_stack([X, np.ones(len(X))]) * np.sqrt(weight)[:, None]
         return Z.T @ Z
 
     found = source.sum(products)
@@ -195,8 +201,11 @@ def coordinates(source: Source, ridge: np.ndarray, intercept: bool, n_scores: in
     return np.linalg.cholesky(unit).T * scale
 
 
-def ascending(model: LogisticModel, source: Source, params: LogisticParams, step: np.ndarray) -> bool:
+def ascending(model: LogisticModel, source: Source, params: LogisticParams) -> bool:
     """Whether the likelihood rises for ever along a direction, because no row's own class loses against another one.
+
+    Directions that are tried are the coefficients and then Newton's steps on from them, which come to go along such a direction,
+    the rest being settled, or to nothing.
 
     Parameters
     ----------
@@ -204,12 +213,28 @@ def ascending(model: LogisticModel, source: Source, params: LogisticParams, step
         In coordinates B.
     source : Source
     params : LogisticParams
-        Where the fit ended, whose coefficients are one direction that is tried.
-    step : ndarray
-        Newton's next step, the other.
+        Where the fit ended.
     """
+    if _margins(model, source, params)[0] > 0.0:
+        return True
+    if model.n_scores * model.n_terms > LARGEST_SEPARATED:
+        return False
+    for _ in range(STEPS):
+        found = source.sum(partial(model.slope, params, order=2))
+        step = solve_definite(-found.curvature - model.prior_slope(params)[1], found.gradient)
+        worst, best = _margins(model, source, model.bound(step, params))
+        if not best > SEPARATED:
+            return False
+        if worst > -1e-3 * best:
+            return True
+        params = model.bound(model.free(params) + step, params)
+    return False
 
-    def margins(way: LogisticParams, block: Block) -> np.ndarray:
+
+def _margins(model: LogisticModel, source: Source, way: LogisticParams) -> tuple[float, float]:
+    """The least and the most that the score of a row's own class gains on that of another one along a way."""
+
+    def of(block: Block) -> np.ndarray:
         score, codes = scores(way, block), host(class_codes(block))
         if score.shape[1] == 1:
             score = np.column_stack([np.zeros(len(score)), score])
@@ -221,9 +246,5 @@ def ascending(model: LogisticModel, source: Source, params: LogisticParams, step
         least = (own - score.max(axis=1))[taken]
         return np.array([least.min(initial=np.inf), -most.max(initial=-np.inf)])
 
-    for way, apart in ((params, 0.0), (model.bound(step, params), SEPARATED)):
-        # Least and largest gain of an own class against another.
-        worst, best = np.min(list(source.map(lambda block, way=way: margins(way, block))), axis=0) * (1.0, -1.0)
-        if worst > 0.0 or (best > apart > 0.0 and worst > -1e-3 * best):
-            return True
-    return False
+    least, most = np.min(list(source.map(of)), axis=0)
+    return float(least), -float(most)
