@@ -112,7 +112,7 @@ def choose_predictor(
     kind: Any = TableClassifier if info.levels else TableRegressor
     _check_rows(table, info, y[known])
     names = models if isinstance(models, str) else list(models)
-    model = kind(names, n_splits=n_splits, budget=budget, random_state=seed, callback=on_try)
+    model = kind(models=names, n_splits=n_splits, budget=budget, random_state=seed, callback=on_try)
     model._check_settings()
     model.schema_, model.n_features_in_ = table.schema, len(table.used)
     targets = y[known]

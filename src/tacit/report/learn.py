@@ -30,7 +30,7 @@ def render_learned(found: LearnFindings) -> str:
     made = (_accuracy(found), _models(found), _weights(found), _effects(found), _missed(found), card(found))  # type: ignore[arg-type]
     sections = [section for section in made if section is not None]
     top = header(f"{cut(found.target, 60)} predicted", found.title, found.summary, _figures(found))
-    return page_of(found.title, top, sections, "recommend")
+    return page_of(found.title, top, sections)
 
 
 def _figures(found: LearnFindings) -> list[tuple[str, str, str | None]]:
@@ -95,14 +95,15 @@ def _weights(found: LearnFindings) -> Section | None:
         return None
     most = max(max(each.growth for each in found.weights), 1e-12)
     rows = [
-        [cut(each.column, 40), strip(max(each.growth, 0.0) / most), f"{100 * each.growth:.1f} %", f"± {200 * each.error:.1f} %",
-         "" if each.sure else "may be chance"]
+        [cut(each.column, 40), strip(max(each.growth, 0.0) / most), percent(each.after) if found.classes else number(each.after, 3),
+         f"{number(each.growth, 3)} ± {number(2 * each.error, 2)}", "" if each.sure else "may be chance"]
         for each in found.weights
     ]  # fmt: skip
-    body = table(["Column", "", "Loss grows by", "Within", ""], rows, numeric=(2, 3), caption="What predictions rest on")
+    after = "Right without it" if found.classes else "Error without it"
+    body = table(["Column", "", after, "Loss of a row grows by", ""], rows, numeric=(2, 3), caption="What predictions rest on")
     lead = (
-        "By how much the loss of held-out rows grows when the cells of a column are exchanged between rows, so that it tells "
-        "nothing; with twice the standard error."
+        "What becomes of held-out rows when the cells of a column are exchanged between them, so that it tells nothing; growth of "
+        "the mean loss with twice its standard error."
     )
     return Section("weights", "What predictions rest on", "Columns", body, lead)
 

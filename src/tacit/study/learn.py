@@ -60,15 +60,17 @@ class Weight:
     Attributes
     ----------
     column : str
-    growth : float
-        By which share the mean loss of held-out rows grows when the column's cells are exchanged between rows.
-    error : float
-        Its standard error.
+    after : float
+        Root mean square error of held-out rows, or share of their classes predicted right, once the column's cells are exchanged
+        between rows.
+    growth, error : float
+        By how much the mean loss of a held-out row grows then, and its standard error.
     sure : bool
-        Whether it is more than two standard errors from none.
+        Whether that is more than two standard errors from none.
     """
 
     column: str
+    after: float
     growth: float
     error: float
     sure: bool
@@ -259,7 +261,9 @@ def _weights(choice: LearnChoice, rows: np.ndarray, y: np.ndarray, seed: int) ->
     rng, d = np.random.default_rng(seed), len(table.used)
     drawn = np.zeros(len(y), bool)
     drawn[rng.permutation(len(y))[:MOST_ROWS]] = True
+    n_classes = choice.model._n_targets
     growth: list[list[np.ndarray]] = [[] for _ in range(d)]
+    after: list[list[np.ndarray]] = [[] for _ in range(d)]
     cells = choice.cells[rows]
     for (_, test), answer in zip(trial.folds, trial.best.models):
         own = test[drawn[test]]
@@ -269,20 +273,22 @@ def _weights(choice: LearnChoice, rows: np.ndarray, y: np.ndarray, seed: int) ->
         for j in range(d):
             mixed = cells[own]
             mixed[:, j] = cells[rng.permutation(test)[: len(own)], j]
-            growth[j].append(losses(answer(mixed), y[own], choice.model._n_targets) - before)
-    base = max(float(trial.best.loss[drawn].mean()), 1e-300)
+            found = answer(mixed)
+            loss = losses(found, y[own], n_classes)
+            growth[j].append(loss - before)
+            after[j].append(found.argmax(axis=1) == y[own] if n_classes else loss)
     made = []
-    for column, parts in zip(table.used, growth):
-        each = np.concatenate(parts)
-        mean, error = float(each.mean()) / base, float(each.std(ddof=1) / np.sqrt(len(each))) / base
-        made.append(Weight(column.name, mean, error, mean > SIDES * error))
+    for column, parts, left in zip(table.used, growth, after):
+        each, end = np.concatenate(parts), float(np.concatenate(left).mean())
+        mean, error = float(each.mean()), float(each.std(ddof=1) / np.sqrt(len(each)))
+        made.append(Weight(column.name, end if n_classes else float(np.sqrt(end)), mean, error, mean > SIDES * error))
     return sorted(made, key=lambda weight: -weight.growth)
 
 
 def _effects(choice: LearnChoice, seed: int) -> list[Effect]:
     """Mean predictions along the columns that matter most."""
     model, table = choice.model, choice.table
-    best, cells = model.trial_.best, choice.cells[choice.known]
+    cells = choice.cells[choice.known]
     rng = np.random.default_rng(seed)
     some = cells[np.sort(rng.permutation(len(cells))[:SAMPLE])]
     spread = []
@@ -298,7 +304,6 @@ def _effects(choice: LearnChoice, seed: int) -> list[Effect]:
         means_ = np.array(means)
         effect = Effect(info.name, [float(v) for v in values], labels, bool(info.levels), means_[:, :MOST_CLASSES].tolist())
         spread.append((float(np.ptp(means_, axis=0).max()), effect))
-    del best
     return [effect for _, effect in sorted(spread, key=lambda pair: -pair[0])[:MOST_EFFECTS]]
 
 

@@ -69,12 +69,8 @@ def _compared(found: LearnFindings) -> Claim | str:
     if len(sound) < 2:
         return ""
     alike = [each.words for each in sound[1:] if each.low is not None and each.low <= 0]
-    n = count(len(sound), "model")
-    if not alike:
-        sentence = f"Of {n} compared, it predicts held-out rows best, and by more than chance would explain."
-    else:
-        rows = "these rows" if len(alike) == len(sound) - 1 else "these rows"
-        sentence = f"Of {n} compared, it predicts held-out rows best; {rows} do not tell it apart from {joined(alike)}."
+    sentence = f"Of {count(len(sound), 'model')} compared, it predicts held-out rows best"
+    sentence += f"; these rows do not tell it apart from {joined(alike)}." if alike else ", by more than chance would explain."
     figures = {each.name: each.error for each in sound}
     return Claim.of("compared", sentence, "95 % intervals of paired differences between losses of held-out rows", figures)
 
@@ -84,12 +80,17 @@ def _rests(found: LearnFindings) -> Claim | str:
     better = found.error < found.plain_error
     if not told or not better:
         return "" if told or not better else "No single column matters by more than chance would explain."
-    what = "mean loss" if found.classes else "mean squared error"
     first, *rest = told
-    sentence = f"Most of it rests on {first.column}: with its cells exchanged between rows, the {what} grows by {share(first.growth)}"
-    sentence += f"; with {joined(f'{each.column} ({share(each.growth)})' for each in rest)}" if rest else ""
+    sentence = f"Most of it rests on {first.column}: with its cells exchanged between rows, "
+    if found.classes:
+        sentence += f"{share(first.after)} of them are predicted right"
+        others = [f"{each.column} ({share(each.after)})" for each in rest]
+    else:
+        sentence += f"predictions err by {number(first.after, 3)}"
+        others = [f"{each.column} ({number(each.after, 3)})" for each in rest]
+    sentence += f". Then come {joined(others)}." if len(others) > 1 else f". Then comes {others[0]}." if others else "."
     basis = "held-out rows, in which the cells of one column at a time were exchanged at random"
-    return Claim.of("rests", sentence + ".", basis, {each.column: each.growth for each in told})
+    return Claim.of("rests", sentence, basis, {each.column: each.after for each in told})
 
 
 def _directions(found: LearnFindings) -> list[Claim]:
@@ -149,6 +150,9 @@ def bear_in_mind(found: LearnFindings, choice: LearnChoice) -> list[str]:
         told.append(f"{count(found.n_known, 'row')} are few: errors and the order of the models would differ in other rows.")
     if len(trial.rows) < found.n_known:
         told.append(f"Models were compared on {count(len(trial.rows), 'row')} drawn at random.")
+    skipped = [each.words for each in found.tried if each.failed == "did not fit into the time"]
+    if skipped and choice.budget is not None:
+        told.append(f"Time ran out before {joined(skipped)} could be compared; the budget was {number(choice.budget)} s.")
     told.append("Predictions hold for rows that come about as these did; that a column predicts another does not say that it causes it.")
     if len(found.weights) > 1:
         told.append("Of columns that tell much the same, each matters little by itself.")

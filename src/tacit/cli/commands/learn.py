@@ -92,7 +92,7 @@ def _write(arguments: Namespace, choice: Any, found: Any, folder: str) -> dict[s
     settings = {"target": choice.target.name, "level": arguments.interval, "n_rows": table.n_rows, "splits": arguments.check}
     notes = {
         "command": "learn", "seed": arguments.seed, "settings": settings,
-        "table": {"name": table.reader.name, "file": file, "columns": [column.saved() for column in table.used]},
+        "table": {"name": table.reader.name, "file": file, "columns": [column.saved() for column in (*table.used, choice.target)]},
     }  # fmt: skip
     results = Results(choice.model, table, level=arguments.interval, typed=arguments.format == "parquet")
     made = {
@@ -154,7 +154,7 @@ def _numbers(values: list) -> Any:
 def weights_columns(found: Any) -> dict:
     """The table of columns."""
     return {
-        "column": [each.column for each in found.weights], "growth": [each.growth for each in found.weights],
+        "column": [each.column for each in found.weights], "without": [each.after for each in found.weights], "growth": [each.growth for each in found.weights],
         "standard_error": [each.error for each in found.weights],
     }  # fmt: skip
 
