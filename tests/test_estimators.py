@@ -23,7 +23,7 @@ from tacit.cluster import (
     SpectralClustering,
 )
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
-from tacit.gaussian_process import GaussianProcessRegressor
+from tacit.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from tacit.gaussian_process.kernels import Matern, WhiteKernel
 from tacit.graph import BeliefNetwork
 from tacit.impute import GaussianImputer, MixtureImputer
@@ -110,6 +110,8 @@ ESTIMATORS = [
     GMMHMM(2, 2, covariance_type="full", random_state=0),
     LinearChainCRF(),
     LinearChainCRF("arow", random_state=0),
+    GaussianProcessClassifier(),
+    GaussianProcessClassifier(Matern(nu=1.5), multi_class="softmax", n_jobs=1),
     GaussianProcessRegressor(),
     GaussianProcessRegressor(Matern(nu=1.5) + WhiteKernel(0.1), normalize_y=True, n_jobs=1),
     BeliefNetwork([]),

@@ -54,7 +54,7 @@ class Covariance:
             values, pull = tree(theta, X, X)
             K = np.array(np.broadcast_to(values, (n, n))).T
             return K, lambda slope: self._pulled(pull, slope, slice(0, n), slice(0, n), len(theta))
-        K = np.empty((n, n), order="F")
+        K = np.zeros((n, n), order="F")
         rows: dict[int, Any] = {}
 
         def part(a: slice) -> np.ndarray:

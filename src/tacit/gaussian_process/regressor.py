@@ -28,7 +28,7 @@ from .pairs import Covariance, check_square
 from .posterior import Posterior
 from .search import best_of, check_optimizer
 
-__all__ = ["GaussianProcessRegressor"]
+__all__ = ["GaussianProcessRegressor", "check_kernel", "in_memory"]
 
 FEWER = "set inducing_points=500, whose memory does not grow with the rows"
 
@@ -38,17 +38,16 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
     """Regression by a Gaussian process whose hyperparameters are learned.
 
     Works where scikit-learn's does, with the same settings, methods and attributes. Beyond it: kernels are evaluated in tiles and
-    their slopes passed back, so that exact fits take the memory of one matrix of all pairs; and noise that differs between
-    groups of rows.
+    their slopes passed back, so that exact fits take the memory of one matrix of all pairs; and noise may differ between groups.
 
     Missing cells are refused: a kernel needs every cell. Impute them first with `tacit.impute.GaussianImputer`.
 
     Parameters
     ----------
     kernel : kernel of `tacit.gaussian_process.kernels`, optional
-        The covariance; default ``ConstantKernel() * RBF()``. Sums, products and powers of ConstantKernel, WhiteKernel, RBF, Matern
-        (ν = ½, 3/2, 5/2, ∞), RationalQuadratic, ExpSineSquared and DotProduct are computed in tiles; other kernels are asked for
-        all pairs, and all slopes of them, at once.
+        The covariance; default ``ConstantKernel() * RBF()``. Sums, products and powers of ConstantKernel, WhiteKernel, RBF,
+        Matern (ν = ½, 3/2, 5/2, ∞), RationalQuadratic, ExpSineSquared and DotProduct are computed in tiles; other kernels are
+        asked for all pairs, and all slopes of them, at once.
     alpha : float or array of shape (n_samples,), default=1e-10
         Variance of the noise of rows, beside that of a WhiteKernel. In the units of `y` after `normalize_y`.
     optimizer : "fmin_l_bfgs_b", callable or None, default="fmin_l_bfgs_b"
@@ -226,7 +225,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
         """Rows in float64, or as the kernel takes them, and targets, a column each."""
         if self.kernel_.requires_vector_input:
             source = self._open_targets(X, y)
-            rows, Y = _in_memory(source), np.vstack([host(block.targets) for block in source])
+            rows, Y = in_memory(source), np.vstack([host(block.targets) for block in source])
         else:
             rows, Y = validate_data(self, X, ensure_2d=False, dtype=None), self._checked_targets(y)
             if len(rows) != len(Y):
@@ -272,7 +271,7 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
         """Rows to predict, in memory."""
         if kernel is not None and not kernel.requires_vector_input:
             return validate_data(self, X, ensure_2d=False, dtype=None, reset=False)
-        return _in_memory(self._open(X))
+        return in_memory(self._open(X))
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Means of the targets of rows, of the prior before any fit.
@@ -383,7 +382,7 @@ def check_kernel(kernel: Any) -> None:
         )
 
 
-def _in_memory(source: Source) -> np.ndarray:
+def in_memory(source: Source) -> np.ndarray:
     """All rows of a source in float64; those of an array are not copied."""
     held = getattr(source, "X", None)
     rows = held if isinstance(held, np.ndarray) else np.vstack([host(block.X) for block in source])
