@@ -1,5 +1,6 @@
 """Linear models for regression and classification, with scikit-learn's names."""
 
+from .bayesian_logistic import BayesianLogisticRegression
 from .logistic import LogisticRegression
 
-__all__ = ["LogisticRegression"]
+__all__ = ["BayesianLogisticRegression", "LogisticRegression"]
