@@ -4,7 +4,7 @@
     evidence    log p(y | α) ≈ log p(y | B̂) − α/2 ‖B̂‖² + p/2 log α − ½ log |H|
 
 The prior is of features with mean 0 and variance 1, and there is none on intercepts. Unless α is given it is uncertain too, with
-log α ~ N(0, 2²), and everything is averaged over it: few rows tell little of a prior, and a single best one would claim too much.
+log α ~ N(0, 1), and everything is averaged over it: few rows tell little of a prior, and a single best one would claim too much.
 """
 
 import numbers
@@ -31,9 +31,9 @@ from .logistic_model import LogisticModel, LogisticParams, class_codes, scores
 
 __all__ = ["BayesianLogisticRegression"]
 
-SPREAD = 2.0
+SPREAD = 1.0
 """Standard deviation of log α before any row was seen; its mean is 0."""
-STEP, NEGLIGIBLE = 1.0, 5.0
+STEP, NEGLIGIBLE = 0.5, 5.0
 """Between log α that are averaged over, and how much less probable one is, in nats, that is left out."""
 
 
