@@ -37,6 +37,7 @@ from tacit.mixture import (
     MixtureOfExpertsClassifier,
     StudentTMixture,
 )
+from tacit.relevance import RelevanceVectorClassifier, RelevanceVectorRegressor
 from tacit.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, LinearChainCRF
 from tacit.topics import NMF, AnchorTopics, LatentDirichletAllocation, MiniBatchNMF, NMFTopics
 
@@ -117,7 +118,9 @@ ESTIMATORS = [
     BeliefNetwork([]),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
     LogisticRegression(),
-    LogisticRegression(l1_ratio=0.5, class_weight="balanced", solver="auto"),
+    LogisticRegression(l1_ratio=0.5, class_weight="balanced", tol=1e-6),
+    RelevanceVectorRegressor(),
+    RelevanceVectorClassifier(),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
 

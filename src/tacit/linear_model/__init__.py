@@ -2,6 +2,7 @@
 
 from .basis import BasisExpansion
 from .bayesian import BayesianLinearRegression, BayesianRidge
+from .bayesian_logistic import BayesianLogisticRegression
 from .least_squares import LinearRegression
 from .logistic import LogisticRegression
 from .ridge import Ridge
@@ -11,6 +12,7 @@ __all__ = [
     "ARDRegression",
     "BasisExpansion",
     "BayesianLinearRegression",
+    "BayesianLogisticRegression",
     "BayesianRidge",
     "LinearRegression",
     "LogisticRegression",

@@ -3,6 +3,8 @@
     two classes:  E σ(f) ≈ σ(m / √(1 + π v / 8)),  f ~ N(m, v), as if σ were the normal distribution function
     several:      E softmax_k(f) ∝ 1 / (2 − K + Σ_{j ≠ k} 1 / E σ(f_k − f_j)), which is exact where the differences are certain
 
+Of several classes whose scores are uncertain by much more than 1, chances may be off by some hundredths.
+
 References
 ----------
 MacKay (1992), The evidence framework applied to classification networks.

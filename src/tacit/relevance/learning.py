@@ -100,7 +100,9 @@ def _together(
     return targets, weights, found
 
 
-def _flowed(basis: np.ndarray, targets: Any, weights: Weights, found: Posterior, most: int) -> tuple[Weights, Posterior]:
+def _flowed(
+    basis: np.ndarray, targets: Any, weights: Weights, found: Posterior, most: int
+) -> tuple[Weights, Posterior]:
     """All precisions moved together while that raises ln p(t | α)."""
     size = np.maximum((basis**2).mean(axis=0), 1e-300)
     for _ in range(most):
@@ -162,7 +164,9 @@ def _changed(weights: Weights, column: int, score: int, alpha: float) -> Weights
     return weights.changed(changed)
 
 
-def _noisier(targets: NumberTargets, basis: np.ndarray, weights: Weights, found: Posterior) -> tuple[NumberTargets, Posterior]:
+def _noisier(
+    targets: NumberTargets, basis: np.ndarray, weights: Weights, found: Posterior
+) -> tuple[NumberTargets, Posterior]:
     """A variance of the noise that raises ln p(t | α), and the posterior with it."""
     floor = 1e-10 * float(targets.weight @ targets.t**2 / targets.weight.sum())
     for noise in targets.noises(basis, weights, found):
@@ -190,5 +194,11 @@ def learn_fixed_point(
             targets, found = _noisier(targets, basis, weights, found)
         trace.append(found.evidence)
         if moved < tol:
-            return targets, weights, found, trace, Note("tol", "no log precision moves by more than tol={tol:g}", tol=tol)
+            return (
+                targets,
+                weights,
+                found,
+                trace,
+                Note("tol", "no log precision moves by more than tol={tol:g}", tol=tol),
+            )
     return targets, weights, found, trace, Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=max_iter)

@@ -49,7 +49,10 @@ class Weights:
     def with_one(self, column: int, score: int, alpha: float) -> Weights:
         """One more weight."""
         return Weights(
-            np.append(self.column, column), np.append(self.score, score), np.append(self.alpha, alpha), np.append(self.mean, 0.0)
+            np.append(self.column, column),
+            np.append(self.score, score),
+            np.append(self.alpha, alpha),
+            np.append(self.mean, 0.0),
         )
 
     def kept(self, keep: np.ndarray) -> Weights:
@@ -163,12 +166,12 @@ class ClassTargets:
         return Posterior(mean, covariance, rest, bend, value + 0.5 * log_share)
 
     def _at(self, Phi: np.ndarray, weights: Weights, w: np.ndarray) -> tuple[Any, ...]:
-        """log p(t | w) − ½ wᵀAw, its slope, minus its curvature, r and B."""
+        """The log posterior up to a constant, its slope, minus its curvature, r and B."""
         K, score = self.n_scores, np.zeros((self.n_scores, len(Phi)))
         np.add.at(score, weights.score, (Phi * w).T)
         loglik, rest = softmax.settle(score, np.zeros(K), self.codes, self.weight)
-        bend = score.T[:, :, None] * (np.eye(K) - (score.T[:, None, :] if K > 1 else score.T[:, None, :]))
-        bend = bend * self.weight[:, None, None]
+        chance = score.T
+        bend = self.weight[:, None, None] * chance[:, :, None] * (np.eye(K) - chance[:, None, :])
         linked = bend[:, weights.score[:, None], weights.score]
         precision = np.einsum("na,nab,nb->ab", Phi, linked, Phi, optimize=True) + np.diag(weights.alpha)
         slope = np.einsum("na,na->a", Phi, rest.T[:, weights.score]) - weights.alpha * w
