@@ -401,5 +401,5 @@ def limits(errors: np.ndarray, level: float) -> tuple[float, float]:
     if not 0 < level < 1:
         raise ValueError(f"level={level!r} is not a probability between 0 and 1, both excluded.")
     n, tail = len(errors), 0.5 * (1.0 - level)
-    rank = int(np.floor(tail * (n + 1)))
+    rank = int(np.floor(tail * (n + 1) + 1e-9))
     return (-np.inf, np.inf) if rank < 1 else (float(errors[rank - 1]), float(errors[n - rank]))
