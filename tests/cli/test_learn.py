@@ -103,4 +103,4 @@ def test_what_cannot_be_is_refused(folder, tmp_path, capsys, options, fault):
 def test_models_that_there_are_not(folder, capsys):
     with pytest.raises(SystemExit):
         main(["learn", str(folder / "homes.csv"), "--target", "price", "--models", "tree"])
-    assert "tree is no model; there are linear," in capsys.readouterr().err
+    assert "'tree' is no model; there are linear," in capsys.readouterr().err
