@@ -162,7 +162,7 @@ def find_network(
         check_positive("budget", budget)
     if not hasattr(table, "reader"):
         table = as_table(table, **reading)
-    table, notes = _usable(table)
+    table, notes = _usable(table), list(table.notes)
     deadline = time.monotonic() + (np.inf if budget is None else budget)
     tell = on_try or (lambda what: None)
     schema = cut_table(table, levels)
@@ -179,9 +179,7 @@ def find_network(
     tell("learning probabilities")
     found, model = _best(schema, codes, usable, levels, seed)
     checked = _checked(schema, codes, search, check, seed, deadline, tell)
-    return NetworkChoice(
-        model, table, codes, found, method, **checked, budget=budget, seed=seed, notes=(*table.notes, *notes)
-    )
+    return NetworkChoice(model, table, codes, found, method, **checked, budget=budget, seed=seed, notes=tuple(notes))
 
 
 def _best(
@@ -281,11 +279,11 @@ def _checked(
     return {"guessed": guessed, "joined": joined, "n_resamples": n_made, "reached": "budget" if late else ""}
 
 
-def _usable(table: Any) -> tuple[Any, list[Note]]:
+def _usable(table: Any) -> Any:
     """The table without columns that networks do not take."""
     dated = [column.name for column in table.used if column.cycle and column.reading in DATE_READINGS]
-    why = Note("cycle", "a cycle of dates, which networks do not take")
     if dated:
+        why = Note("cycle", "a cycle of dates, which networks do not take")
         columns = tuple(replace(c, left_out=why) if c.name in dated else c for c in table.columns)
         table = replace(table, columns=columns, order=tuple(name for name in table.order if name not in dated))
     if len(table.used) < 2:
@@ -299,7 +297,7 @@ def _usable(table: Any) -> tuple[Any, list[Note]]:
     if table.n_rows < 2:
         raise NoteError("few_rows", "{place} has {n} row; at least 2 are needed to learn from.",
                         place=table.reader.place, n=table.n_rows)  # fmt: skip
-    return table, [Note("dated", "{name!r} is " + str(why), name=name) for name in dated]
+    return table
 
 
 def _pair(schema: Schema, edge: Any, setting: str) -> tuple[int, int]:
