@@ -27,6 +27,7 @@ from tacit.gaussian_process import GaussianProcessClassifier, GaussianProcessReg
 from tacit.gaussian_process.kernels import Matern, WhiteKernel
 from tacit.graph import BeliefNetwork
 from tacit.impute import GaussianImputer, MixtureImputer
+from tacit.learning import TableClassifier, TableRegressor
 from tacit.linear_model import LogisticRegression
 from tacit.mixture import (
     BayesianGaussianMixture,
@@ -121,6 +122,8 @@ ESTIMATORS = [
     LogisticRegression(l1_ratio=0.5, class_weight="balanced", tol=1e-6),
     RelevanceVectorRegressor(),
     RelevanceVectorClassifier(),
+    TableClassifier(models="discriminant", n_splits=2),
+    TableRegressor(models="linear", n_splits=2),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
 

@@ -147,12 +147,15 @@ def bear_in_mind(found: LearnFindings, choice: LearnChoice) -> list[str]:
             "and a little too small."
         )
     if found.n_known < FEW:
-        told.append(f"{count(found.n_known, 'row')} are few: errors and the order of the models would differ in other rows.")
+        sentence = f"{count(found.n_known, 'row')} are few: errors and the order of the models would differ in other rows."
+        told.append(Claim.of("few", sentence, "rows with a known target", {"n": found.n_known}))
     if len(trial.rows) < found.n_known:
-        told.append(f"Models were compared on {count(len(trial.rows), 'row')} drawn at random.")
+        sentence = f"Models were compared on {count(len(trial.rows), 'row')} drawn at random."
+        told.append(Claim.of("drawn", sentence, "rows that were drawn", {"n": len(trial.rows)}))
     skipped = [each.words for each in found.tried if each.failed == "did not fit into the time"]
     if skipped and choice.budget is not None:
-        told.append(f"Time ran out before {joined(skipped)} could be compared; the budget was {number(choice.budget)} s.")
+        sentence = f"Time ran out before {joined(skipped)} could be compared; the budget was {number(choice.budget)} s."
+        told.append(Claim.of("budget", sentence, "models that were not compared", {"models": len(skipped), "budget": choice.budget}))
     told.append("Predictions hold for rows that come about as these did; that a column predicts another does not say that it causes it.")
     if len(found.weights) > 1:
         told.append("Of columns that tell much the same, each matters little by itself.")
