@@ -29,7 +29,7 @@ def test_all_is_there(visit, pages, target):
     page = visit(pages / f"{target}.html")
     for section in ("accuracy", "models", "weights", "effects", "missed", "model"):
         assert page.locator(f"#{section} h2").is_visible()
-    assert page.locator("#effects .chart").count() == 2
+    assert page.locator("#effects figure .chart").count() == 2
     assert page.locator("#weights tbody tr").count() == 2
     assert HOSTILE[:20] in page.locator("body").inner_text()
     assert page.evaluate("document.scripts.length") == 1
