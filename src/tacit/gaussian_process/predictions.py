@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base.supervised import Supervised
 from ..kernels import host
 from ..source import Source
+from .evidence import evidence
+from .interval import around, quantiles
 from .kernels import RBF, ConstantKernel, Kernel
 from .pairs import Covariance
 from .posterior import Posterior
@@ -19,14 +21,24 @@ from .posterior import Posterior
 __all__ = ["Predictions", "check_kernel", "in_memory"]
 
 
+AVERAGED = 1000
+"""Rows up to which intervals are averaged over hyperparameters."""
+
+
 class Predictions(Supervised):
     """Answers of Gaussian process regression."""
 
     kernel: Any
+    alpha: Any
+    optimizer: Any
     n_targets: int | None
     kernel_: Any
     X_train_: Any
     inducing_points_: np.ndarray
+    y_train_: np.ndarray
+    noise_variance_: Any
+    noise_groups_: np.ndarray
+    noise_levels_: np.ndarray
     L_: np.ndarray
     alpha_: np.ndarray
     _y_train_mean: np.ndarray
@@ -75,6 +87,79 @@ class Predictions(Supervised):
             return mean
         spread = posterior.covariances(X, self.kernel_(X))
         return mean, self._squeezed(spread[:, :, None] * scale**2)
+
+    def predict_interval(self, X: Any, level: float = 0.95, noise_groups: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Intervals that hold new targets of rows so often as `level` says, noise included.
+
+        Up to 1,000 rows, the intervals are averaged over hyperparameters of the kernel, which few rows do not tell; those of
+        more rows, and of inducing points, take the ones learned. `alpha` counts where it is one number.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+        level : float
+            Share of new targets within.
+        noise_groups : array-like of shape (n_rows,), optional
+            Group of each row, whose noise is added; needed where `fit` was given groups.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_rows,) or (n_rows, n_targets)
+        """
+        check_is_fitted(self, "kernel_")
+        if not isinstance(level, (int, float, np.number)) or not 0 < level < 1:
+            raise ValueError(f"level={level!r} is not a number between 0 and 1, such as 0.95.")
+        X, kernel = self._query(X, self.kernel), self.kernel_
+        noise = self._noise_of(noise_groups, len(X))
+        thetas, weights = kernel.theta[None], np.ones(1)
+        averaged = hasattr(self, "X_train_") and len(self.X_train_) <= AVERAGED and kernel.n_dims and self.optimizer
+        if averaged:
+            best, bounds = kernel.theta, kernel.bounds
+            thetas, weights = around(lambda theta, slopes=True: self._evidence_at(theta, slopes), best, bounds)
+            kept = weights > 1e-4
+            thetas, weights = thetas[kept], weights[kept] / weights[kept].sum()
+        means, variances = zip(
+            *(self._posterior_at(theta).mean_and_variance(X, self._prior(theta, X)) for theta in thetas)
+        )
+        mean = np.array(means) * self._y_train_std + self._y_train_mean
+        variance = np.maximum(np.array(variances), 0.0)[:, :, None] * self._y_train_std**2 + noise
+        deviation = np.sqrt(np.maximum(variance, 1e-300))
+        ends = (quantiles(share, weights, mean, deviation) for share in (0.5 - level / 2, 0.5 + level / 2))
+        low, high = (self._squeezed(end) for end in ends)
+        return low, high
+
+    def _evidence_at(self, theta: np.ndarray, gradient: bool) -> tuple[float, np.ndarray]:
+        """Log marginal likelihood of hyperparameters of the kernel and its slopes, the noise being as it was learned."""
+        Y = self.y_train_.reshape(len(self.y_train_), -1)
+        found = evidence(Covariance(self.kernel_, self.n_jobs), theta, self.X_train_, Y, self.noise_variance_, gradient)
+        return (-np.inf, np.zeros(len(theta))) if found is None else (found.value, found.slopes)
+
+    def _posterior_at(self, theta: np.ndarray) -> Posterior:
+        """What predictions are made of at any hyperparameters."""
+        if np.array_equal(theta, self.kernel_.theta):
+            return self._posterior()
+        Y, covariance = self.y_train_.reshape(len(self.y_train_), -1), Covariance(self.kernel_, self.n_jobs)
+        found = evidence(covariance, theta, self.X_train_, Y, self.noise_variance_, False)
+        assert found is not None
+        return Posterior(covariance, theta, self.X_train_, found.dual, found.factor)
+
+    def _prior(self, theta: np.ndarray, X: Any) -> np.ndarray:
+        return np.array(self.kernel_.clone_with_theta(theta).diag(X), dtype=np.float64)
+
+    def _noise_of(self, groups: Any, n_rows: int) -> Any:
+        """Variances of noise beside that of a WhiteKernel, of new rows."""
+        alpha = float(self.alpha) * self._y_train_std**2 if np.ndim(self.alpha) == 0 else 0.0
+        if not len(self.noise_levels_):
+            return alpha
+        number = (
+            np.searchsorted(self.noise_groups_, np.asarray(groups)) if groups is not None else np.zeros(0, dtype=int)
+        )
+        number = np.minimum(number, len(self.noise_groups_) - 1)
+        if number.shape != (n_rows,) or (self.noise_groups_[number] != np.asarray(groups)).any():
+            known = ", ".join(map(str, self.noise_groups_))
+            raise ValueError(f"noise_groups must name one of the groups {known} for each of the {n_rows} rows of X.")
+        return alpha + self.noise_levels_[number][:, None]
 
     @staticmethod
     def _squeezed(values: np.ndarray) -> np.ndarray:

@@ -310,9 +310,5 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
         theta = np.asarray(theta, dtype=np.float64)
         if not clone_kernel:
             self.kernel_.theta = theta
-        Y = self.y_train_.reshape(len(self.y_train_), -1)
-        covariance = Covariance(self.kernel_, self.n_jobs)
-        found = evidence(covariance, theta, self.X_train_, Y, self.noise_variance_, eval_gradient)
-        if found is None:
-            return (-np.inf, np.zeros_like(theta)) if eval_gradient else -np.inf
-        return (found.value, found.slopes) if eval_gradient else found.value
+        value, slopes = self._evidence_at(theta, eval_gradient)
+        return (value, slopes) if eval_gradient else value
