@@ -541,7 +541,8 @@ def _others(model):
     """Methods that a model calls otherwise."""
     if isinstance(model, sequence.LinearChainCRF):
         return TAGGERS
-    if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes)):
+    processes = gaussian_process.GaussianProcessClassifier, gaussian_process.GaussianProcessRegressor
+    if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes, *processes)):
         return CLASSIFIERS
     if isinstance(model, (mixture.MixtureOfExperts, mixture.MixtureOfExpertsClassifier, mixture.LatentClassRegression)):
         return EXPERTS

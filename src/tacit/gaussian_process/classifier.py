@@ -21,7 +21,7 @@ from ..kernels import host
 from .kernels import RBF, CompoundKernel, ConstantKernel
 from .laplace import Binary, BinaryMode
 from .pairs import Covariance, check_square
-from .regressor import check_kernel, in_memory
+from .predictions import check_kernel, in_memory
 from .search import best_of, check_optimizer
 from .softmax import Softmax, SoftmaxMode
 

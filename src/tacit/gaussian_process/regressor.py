@@ -1,12 +1,13 @@
 """`GaussianProcessRegressor`: y = f(x) + ε, f ~ GP(0, k_θ), ε_i ~ N(0, v_i), with θ by maximal marginal likelihood.
 
 f(x) | y ~ N(k(x, X) K⁻¹ y, k(x, x) − k(x, X) K⁻¹ k(X, x)),    K = k(X, X) + diag(v)
+
+With inducing points, the bound of `inducing` stands for the marginal likelihood.
 """
 
 from __future__ import annotations
 
 import numbers
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -20,25 +21,26 @@ from ..base.supervised import Supervised
 from ..checks import as_numpy, check_n_jobs, check_number
 from ..declared import OBJECTIVE, SQUARES, Numbers, Part
 from ..kernels import host
-from ..source import Source
 from .evidence import Evidence, evidence
+from .inducing_fit import ByInducingPoints
 from .kernels import RBF, ConstantKernel, Kernel
 from .noise import RowNoise, checked_alpha
 from .pairs import Covariance, check_square
-from .posterior import Posterior
+from .predictions import Predictions, check_kernel, in_memory
 from .search import best_of, check_optimizer
 
-__all__ = ["GaussianProcessRegressor", "check_kernel", "in_memory"]
+__all__ = ["GaussianProcessRegressor"]
 
 FEWER = "set inducing_points=500, whose memory does not grow with the rows"
 
 
 @settings
-class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
+class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, RegressorMixin, Supervised):
     """Regression by a Gaussian process whose hyperparameters are learned.
 
     Works where scikit-learn's does, with the same settings, methods and attributes. Beyond it: kernels are evaluated in tiles and
-    their slopes passed back, so that exact fits take the memory of one matrix of all pairs; and noise may differ between groups.
+    their slopes passed back, so that exact fits take the memory of one matrix of all pairs; noise may differ between groups of
+    rows; and inducing points stand for rows of any number, in memory, in files, on clusters or on a GPU.
 
     Missing cells are refused: a kernel needs every cell. Impute them first with `tacit.impute.GaussianImputer`.
 
@@ -62,6 +64,10 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
         Targets, where draws are made before any fit.
     random_state : int, RandomState or None
         For restarts.
+    inducing_points : int or array of shape (n_points, n_features), optional
+        Points that stand for the rows: so many centres of clusters of them, or given ones. The kernel, default
+        ``ConstantKernel() * RBF() + WhiteKernel()``, must be one that is computed in tiles, with noise. Rows are read twice for
+        every value of the bound, in blocks; of many, hyperparameters are learned from a sample first.
     n_jobs : int, optional
         Threads of kernel values; None is all cores. Results do not depend on it.
 
@@ -70,23 +76,28 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
     kernel_ : kernel
         With the hyperparameters learned.
     X_train_, y_train_ : arrays
-        Rows and, as they were learned, targets.
-    L_ : ndarray of shape (n_samples, n_samples)
-        Lower triangular factor of the covariances of the targets.
+        Rows and, as they were learned, targets; not with inducing points.
+    inducing_points_ : ndarray of shape (n_points, n_features)
+        With inducing points.
+    L_ : ndarray of shape (n_samples, n_samples) or (n_points, n_points)
+        Lower triangular factor of the covariances of the targets, or of the inducing points' k(Z, Z).
+    inner_ : ndarray of shape (n_points, n_points)
+        With inducing points, the factor of I + A.
     alpha_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        K⁻¹ y.
+        K⁻¹ y, or what stands for it with the inducing points.
     noise_variance_ : ndarray of shape (n_samples,) or float
         v, beside the noise of a WhiteKernel.
     noise_groups_, noise_levels_ : ndarray of shape (n_groups,)
         Groups of rows given to `fit`, and the variance of the noise learned of each, in squared units of y; empty without.
     log_marginal_likelihood_value_ : float
-        Log marginal likelihood of ``kernel_.theta``.
+        Log marginal likelihood of ``kernel_.theta``, or its bound.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
 
     References
     ----------
     Rasmussen and Williams (2006), Gaussian Processes for Machine Learning, chapters 2 and 5. MIT Press.
+    Titsias (2009), Variational learning of inducing variables in sparse Gaussian processes. AISTATS.
 
     Examples
     --------
@@ -109,12 +120,15 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
     copy_X_train: bool = True
     n_targets: int | None = None
     random_state: Any = None
+    inducing_points: Any = None
     n_jobs: int | None = None
 
     _saved = RowsEstimator._saved | {
         "kernel_": Part(Kernel),
-        "X_train_": Numbers("n d"),
-        "y_train_": Numbers("n|n t", high=SQUARES),
+        "X_train_": Numbers("n d", needed=lambda self: self.inducing_points is None),
+        "y_train_": Numbers("n|n t", high=SQUARES, needed=lambda self: self.inducing_points is None),
+        "inducing_points_": Numbers("n d", needed=lambda self: self.inducing_points is not None),
+        "inner_": Numbers("n n", high=SQUARES, needed=lambda self: self.inducing_points is not None),
         "L_": Numbers("n n", high=SQUARES),
         "alpha_": Numbers("n|n t", high=SQUARES),
         "noise_variance_": Numbers("|n", low=0, high=SQUARES),
@@ -140,6 +154,8 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
         check_number("n_restarts_optimizer", self.n_restarts_optimizer, numbers.Integral, 0)
         if self.n_targets is not None:
             check_number("n_targets", self.n_targets, numbers.Integral, 1)
+        if isinstance(self.inducing_points, (numbers.Integral, float, str, bool)):
+            check_number("inducing_points", self.inducing_points, numbers.Integral, 1)
         check_n_jobs(self.n_jobs)
 
     def fit(self, X: Any, y: Any, noise_groups: Any = None) -> Self:
@@ -159,6 +175,14 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
         self
         """
         self._check_settings()
+        for name in ("X_train_", "y_train_", "inducing_points_", "inner_"):  # some are of one route alone
+            self.__dict__.pop(name, None)
+        if self.inducing_points is not None:
+            if noise_groups is not None:
+                raise ValueError(
+                    "inducing points take no noise_groups; leave inducing_points=None for noise of groups."
+                )
+            return self._fit_inducing(X, y)
         self.kernel_ = ConstantKernel() * RBF() if self.kernel is None else clone(self.kernel)
         X, Y = self._rows_and_targets(X, y)
         Y = self._normalised(Y)
@@ -260,88 +284,6 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
         self.noise_groups_, number = np.unique(groups, return_inverse=True)
         return RowNoise(alpha, number, np.full(len(self.noise_groups_), 0.1 * spread), spread=spread)
 
-    # Answers
-
-    def _posterior(self) -> Posterior:
-        """What predictions are made of."""
-        dual = self.alpha_.reshape(len(self.alpha_), -1)
-        return Posterior(Covariance(self.kernel_, self.n_jobs), self.kernel_.theta, self.X_train_, dual, self.L_)
-
-    def _query(self, X: Any, kernel: Any) -> Any:
-        """Rows to predict, in memory."""
-        if kernel is not None and not kernel.requires_vector_input:
-            return validate_data(self, X, ensure_2d=False, dtype=None, reset=False)
-        return in_memory(self._open(X))
-
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
-        """Means of the targets of rows, of the prior before any fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-        return_std, return_cov : bool
-            Whether standard deviations, or covariances, are wanted as well; those of f and the noise of a WhiteKernel.
-
-        Returns
-        -------
-        mean : ndarray of shape (n_rows,) or (n_rows, n_targets)
-        std : ndarray of the same shape
-        cov : ndarray of shape (n_rows, n_rows) or (n_rows, n_rows, n_targets)
-        """
-        if return_std and return_cov:
-            raise RuntimeError("At most one of return_std or return_cov can be requested.")
-        X = self._query(X, self.kernel)
-        if not hasattr(self, "kernel_"):
-            return self._predict_prior(X, return_std, return_cov)
-        posterior, scale = self._posterior(), self._y_train_std
-        if return_std:
-            mean, variance = posterior.mean_and_variance(X, np.array(self.kernel_.diag(X)))
-            std = np.sqrt(_not_negative(variance))[:, None] * scale
-            return self._squeezed(mean * scale + self._y_train_mean), self._squeezed(std)
-        mean = self._squeezed(posterior.mean(X) * scale + self._y_train_mean)
-        if not return_cov:
-            return mean
-        spread = posterior.covariances(X, self.kernel_(X))
-        return mean, self._squeezed(spread[:, :, None] * scale**2)
-
-    @staticmethod
-    def _squeezed(values: np.ndarray) -> np.ndarray:
-        """Without the axis of targets where there is one target."""
-        return values[..., 0] if values.shape[-1] == 1 else values
-
-    def _predict_prior(self, X: Any, return_std: bool, return_cov: bool) -> Any:
-        kernel = ConstantKernel() * RBF() if self.kernel is None else self.kernel
-        n_targets = self.n_targets or 1
-        mean = self._squeezed(np.zeros((len(X), n_targets)))
-        if return_cov:
-            return mean, self._squeezed(np.repeat(kernel(X)[:, :, None], n_targets, axis=2))
-        if return_std:
-            return mean, self._squeezed(np.repeat(np.sqrt(kernel.diag(X))[:, None], n_targets, axis=1))
-        return mean
-
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
-        """Draws of the targets of rows, of the prior before any fit.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-        n_samples : int
-            Draws.
-        random_state : int, RandomState or None
-
-        Returns
-        -------
-        draws : ndarray of shape (n_rows, n_samples) or (n_rows, n_targets, n_samples)
-        """
-        rng = check_random_state(random_state)
-        mean, spread = self.predict(X, return_cov=True)
-        if mean.ndim == 1:
-            return rng.multivariate_normal(mean, spread, n_samples).T
-        drawn = [rng.multivariate_normal(m, spread[:, :, t], n_samples).T for t, m in enumerate(mean.T)]
-        return np.stack(drawn, axis=1)
-
     def log_marginal_likelihood(self, theta: Any = None, eval_gradient: bool = False, clone_kernel: bool = True) -> Any:
         """Log marginal likelihood of hyperparameters.
 
@@ -363,34 +305,10 @@ class GaussianProcessRegressor(MultiOutputMixin, RegressorMixin, Supervised):
             if eval_gradient:
                 raise ValueError("Gradient can only be evaluated for theta!=None")
             return self.log_marginal_likelihood_value_
+        if hasattr(self, "inducing_points_"):
+            raise ValueError("with inducing points, rows are not kept; give them to evidence_bound(X, y, theta).")
         theta = np.asarray(theta, dtype=np.float64)
         if not clone_kernel:
             self.kernel_.theta = theta
-        Y = self.y_train_.reshape(len(self.y_train_), -1)
-        covariance = Covariance(self.kernel_, self.n_jobs)
-        found = evidence(covariance, theta, self.X_train_, Y, self.noise_variance_, eval_gradient)
-        if found is None:
-            return (-np.inf, np.zeros_like(theta)) if eval_gradient else -np.inf
-        return (found.value, found.slopes) if eval_gradient else found.value
-
-
-def check_kernel(kernel: Any) -> None:
-    """Raise where a setting is no kernel."""
-    if kernel is not None and not isinstance(kernel, Kernel):
-        raise TypeError(
-            f"kernel={kernel!r} is no kernel; take one of tacit.gaussian_process.kernels, for example RBF() + WhiteKernel()."
-        )
-
-
-def in_memory(source: Source) -> np.ndarray:
-    """All rows of a source in float64; those of an array are not copied."""
-    held = getattr(source, "X", None)
-    rows = held if isinstance(held, np.ndarray) else np.vstack([host(block.X) for block in source])
-    return rows.astype(np.float64, copy=False)
-
-
-def _not_negative(variance: np.ndarray) -> np.ndarray:
-    """Variances, those that rounding made negative set to 0."""
-    if (variance < 0).any():
-        warnings.warn("Predicted variances smaller than 0. Setting those variances to 0.", stacklevel=3)
-    return np.maximum(variance, 0.0)
+        value, slopes = self._evidence_at(theta, eval_gradient)
+        return (value, slopes) if eval_gradient else value
