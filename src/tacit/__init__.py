@@ -7,7 +7,7 @@ __version__ = "0.1.0"
 
 _SUBMODULES = (
     "classification", "cluster", "datasets", "engine", "factor", "families", "graph", "impute", "mixture", "plot", "recommend",
-    "report", "sequence", "source", "study", "tables", "testing", "topics",
+    "report", "sequence", "source", "study", "svm", "tables", "testing", "topics",
 )  # fmt: skip
 _NAMES = {"load": "tacit.persistence", "save": "tacit.persistence"}
 
