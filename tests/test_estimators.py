@@ -40,6 +40,7 @@ from tacit.mixture import (
 )
 from tacit.relevance import RelevanceVectorClassifier, RelevanceVectorRegressor
 from tacit.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, LinearChainCRF
+from tacit.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from tacit.topics import NMF, AnchorTopics, LatentDirichletAllocation, MiniBatchNMF, NMFTopics
 
 from .zoo import gaussian_rows, with_missing
@@ -113,21 +114,31 @@ ESTIMATORS = [
     LinearChainCRF(),
     LinearChainCRF("arow", random_state=0),
     GaussianProcessClassifier(),
-    GaussianProcessClassifier(Matern(nu=1.5), multi_class="softmax", n_jobs=1),
     GaussianProcessRegressor(),
-    GaussianProcessRegressor(Matern(nu=1.5) + WhiteKernel(0.1), normalize_y=True, n_jobs=1),
     BeliefNetwork([]),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
     LogisticRegression(),
-    LogisticRegression(l1_ratio=0.5, class_weight="balanced", tol=1e-6),
     RelevanceVectorRegressor(),
     RelevanceVectorClassifier(),
     TableClassifier(models="discriminant", n_splits=2),
     TableRegressor(models="linear", n_splits=2),
+    SVC(),
+    NuSVC(nu=0.3),
+    SVR(),
+    NuSVR(),
+    OneClassSVM(),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
 
 MORE = [
+    SVC(kernel="linear", C=10.0, class_weight="balanced", decision_function_shape="ovo"),
+    NuSVC(nu=0.2, gamma="auto", break_ties=True),
+    SVR(gamma="auto", C=10.0, epsilon=0.01),
+    NuSVR(nu=0.2, kernel="linear", C=10.0),
+    OneClassSVM(nu=0.2, gamma=0.5, shrinking=False),
+    GaussianProcessRegressor(Matern(nu=1.5) + WhiteKernel(0.1), normalize_y=True, n_jobs=1),
+    GaussianProcessClassifier(Matern(nu=1.5), multi_class="softmax", n_jobs=1),
+    LogisticRegression(l1_ratio=0.5, class_weight="balanced", tol=1e-6),
     MixtureDiscriminant(),
     MixtureDiscriminant((1, 2), covariance_type=["diag", "VEI"], criterion="icl", random_state=0),
     GaussianMixture(2, covariance_type="tied", random_state=0),
@@ -172,7 +183,10 @@ WHOLE_SEQUENCES = "rows are steps of one sequence, which has one weight"
 AT_THE_FLOOR = "the check has 15 rows of 30 columns: covariances are at their floor, where rounding decides"
 NEIGHBOURS = "labels of steps depend on those of their neighbours"
 OWN_STATES = "states are those of all rows, whatever they weigh, and columns of numbers have no probabilities of states"
+TO_TOLERANCE = "solutions are equal to tol alone, and gamma='scale' is that of rows whatever they weigh, as in scikit-learn"
+UNEVEN = "the check weighs one class by a thousandth, of which nu asks for more than there is; scikit-learn leaves weights out"
 HMMLEARN = "fit and score take lengths second, and score_samples gives two things, as in hmmlearn"
+
 
 
 def expected_failures(estimator):
@@ -182,6 +196,9 @@ def expected_failures(estimator):
         weighted = [f"check_sample_{name}" for name in ("weights_not_overwritten", *kinds)]
         ordered = ("check_methods_sample_order_invariance", "check_methods_subset_invariance")
         return dict.fromkeys(weighted, WHOLE_SEQUENCES) | dict.fromkeys(ordered, NEIGHBOURS)
+    if isinstance(estimator, (SVC, SVR, NuSVC, NuSVR, OneClassSVM)):
+        found = {f"check_sample_weight_equivalence_on_{kind}_data": TO_TOLERANCE for kind in ("dense", "sparse")}
+        return found | ({"check_class_weight_classifiers": UNEVEN} if isinstance(estimator, NuSVC) else {})
     if isinstance(estimator, (HiddenMarkovModel, GaussianHMM, GMMHMM)):
         weighted = "check_sample_weights_not_overwritten", "check_sample_weight_equivalence_on_dense_data"
         found = dict.fromkeys(weighted, WHOLE_SEQUENCES)

@@ -33,3 +33,15 @@ DIFFERENCES = {
 }
 
 globals().update(borrow("sklearn.svm.tests.test_svm", COMMON, DIFFERENCES))
+
+SPARSE = {
+    "from sklearn import base, datasets, linear_model, svm\n": (
+        "from sklearn import base, datasets, linear_model\nimport types\nimport sklearn.svm\nimport tacit.svm as ours\n"
+        "svm = types.SimpleNamespace(**{**vars(sklearn.svm), **{n: getattr(ours, n) for n in ours.__all__}})\n"
+        "SVC = svm.SVC\n"
+    ),
+    "from sklearn.svm.tests import test_svm\n": "",
+    "@pytest.mark.thread_unsafe\n": "",
+}
+sparse = borrow("sklearn.svm.tests.test_sparse", SPARSE, {})
+globals().update({f"{name}_sparse" if name.startswith("test_") else name: test for name, test in sparse.items()})

@@ -226,8 +226,8 @@ def smo(
     tops_of, bottoms_of = np.empty(n_groups), np.empty(n_groups)
     for t in range(n):
         _ends(t, n_groups > 1, tube[0], high, low, positive, negative, rise, fall)
-    wanted, spare = np.full(TOGETHER, -1), np.empty_like(store[0])
-    up = down = store[0]
+    wanted, spare = np.full(TOGETHER, -1), np.zeros_like(store[0])
+    up = down = spare  # nothing has moved yet
     step, clock, n_iter = 0.0, clocks.max(), 0
     i = j = 0
     while True:

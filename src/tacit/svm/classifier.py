@@ -165,7 +165,7 @@ class MarginClassifier(ClassifierMixin, SupportVectors):
         self.dual_objective_ = np.array([found.objective for found in solutions])
         self.kkt_gap_ = np.array([found.gap for found in solutions])
         self.margin_ = np.array([self._margin(found) for found in solutions])
-        self._told(solutions)
+        self._ended(solutions)
 
     def _margin(self, found: Solution) -> float:
         """1/‖w‖."""

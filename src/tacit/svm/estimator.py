@@ -18,7 +18,7 @@ from ..declared import SQUARES, Numbers, Spec, Whole
 from ..factor.kernel.function import Kernel
 from .checks import check_settings, feasible
 from .gram import Gram
-from .kernels import GivenKernel, NamedKernel, WrittenKernel
+from .kernels import GivenKernel, NamedKernel, WrittenKernel, dense_if_small
 from .problem import Problem, Solution
 from .solver import UnboundedError, solve
 
@@ -45,7 +45,7 @@ class SupportVectors(Supervised):
 
     _saved: ClassVar[dict[str, Spec]] = RowsEstimator._saved | {
         "support_": Numbers("s", low=0, kind="i"),
-        "support_vectors_": Numbers("s d", sparse=True, needed=lambda self: self.kernel != "precomputed"),
+        "support_vectors_": Numbers(lambda self: "0 0" if self._is_given else "s d", sparse=True),
         "dual_coef_": Numbers("c s", sparse=True),
         "intercept_": Numbers("p"),
         "n_support_": Numbers("k", low=0, kind="i"),
@@ -119,6 +119,7 @@ class SupportVectors(Supervised):
             return float(self.gamma)
         if self.gamma == "auto":
             return 1.0 / X.shape[1]
+        X = dense_if_small(X)
         variance = X.multiply(X).mean() - X.mean() ** 2 if sparse.issparse(X) else X.var()
         return float(1.0 / (X.shape[1] * variance)) if variance > 0 else 1.0
 
@@ -192,7 +193,7 @@ class SupportVectors(Supervised):
         """What to say where no function without errors exists."""
         raise NotImplementedError
 
-    def _told(self, solutions: list[Solution]) -> None:
+    def _ended(self, solutions: list[Solution]) -> None:
         """Note and say how the search ended."""
         self.fit_status_ = int(not all(found.converged for found in solutions))
         if self.verbose:
