@@ -25,6 +25,15 @@ from tacit.cluster import (
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.graph import BeliefNetwork
 from tacit.impute import GaussianImputer, MixtureImputer
+from tacit.linear_model import (
+    ARDRegression,
+    BasisExpansion,
+    BayesianLinearRegression,
+    BayesianRidge,
+    LinearRegression,
+    Ridge,
+    SparseBayesianRegression,
+)
 from tacit.mixture import (
     BayesianGaussianMixture,
     GaussianMixture,
@@ -107,12 +116,25 @@ ESTIMATORS = [
     GMMHMM(2, 2, covariance_type="full", random_state=0),
     LinearChainCRF(),
     LinearChainCRF("arow", random_state=0),
+    LinearRegression(),
+    Ridge(),
+    BayesianRidge(),
+    BayesianLinearRegression(updates="em", tol=1e-3),
+    ARDRegression(),
+    SparseBayesianRegression(),
+    BasisExpansion(),
+    BasisExpansion("rbf", n_centers=3),
     BeliefNetwork([]),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
 
 MORE = [
+    LinearRegression(positive=True, fit_intercept=False),
+    Ridge(0.0, solver="svd"),
+    BasisExpansion("spline", n_centers=4),
+    BasisExpansion("heaviside", n_centers=3),
+    BasisExpansion("arctan", n_centers=3, centers="grid"),
     MixtureDiscriminant(),
     MixtureDiscriminant((1, 2), covariance_type=["diag", "VEI"], criterion="icl", random_state=0),
     GaussianMixture(2, covariance_type="tied", random_state=0),
@@ -157,6 +179,7 @@ WHOLE_SEQUENCES = "rows are steps of one sequence, which has one weight"
 AT_THE_FLOOR = "the check has 15 rows of 30 columns: covariances are at their floor, where rounding decides"
 NEIGHBOURS = "labels of steps depend on those of their neighbours"
 OWN_STATES = "states are those of all rows, whatever they weigh, and columns of numbers have no probabilities of states"
+NO_STEPS = "minima are found directly: n_iter_ is None, as with scikit-learn's direct solvers"
 HMMLEARN = "fit and score take lengths second, and score_samples gives two things, as in hmmlearn"
 
 
@@ -193,6 +216,8 @@ def expected_failures(estimator):
         return {f"check_sample_weight_equivalence_on_{kind}_data": FEWER_ROWS for kind in ("dense", "sparse")}
     if getattr(estimator, "covariance_type", "") == "VEV":
         return {"check_sample_weight_equivalence_on_dense_data": AT_THE_FLOOR}
+    if isinstance(estimator, Ridge):
+        return {"check_non_transformer_estimators_n_iter": NO_STEPS}
     if isinstance(estimator, MixtureDiscriminant):
         return {"check_sample_weight_equivalence_on_dense_data": LONE_ROWS}
     if isinstance(estimator, PCA) and estimator.n_components is None:
