@@ -33,7 +33,8 @@ def real_tables():
     """Five real tables: features, target."""
     cars = pd.read_csv(folder("cars04", "cars04_387.csv"))
     sizes = ["Engine", "Cylinders", "Horsepower", "Weight", "Wheelbase", "Length", "Width"]
-    ozone = pd.read_csv(folder("missing", "ozone.csv")).select_dtypes("number").iloc[:, 1:].dropna(subset="maxO3")
+    buoys = pd.read_csv(folder("missing", "oceanbuoys.csv")).dropna(subset="air_temp_c")
+    around = ["latitude", "longitude", "sea_temp_c", "humidity", "wind_ew", "wind_ns"]
     prostate = pd.read_csv(folder("esl", "prostate.csv"))
     california = np.load(folder("california", "california.npz"))
     some = np.random.default_rng(0).choice(len(california["y"]), 600, replace=False)
@@ -41,7 +42,7 @@ def real_tables():
         "diabetes": load_diabetes(return_X_y=True),
         "prostate": (prostate.loc[:, "lcavol":"pgg45"].to_numpy(float), prostate["lpsa"].to_numpy(float)),
         "cars": (cars[sizes].to_numpy(float), np.log(cars["Retail"].to_numpy(float))),
-        "ozone": (ozone.iloc[:, 1:].to_numpy(float), ozone.iloc[:, 0].to_numpy(float)),
+        "buoys": (buoys[around].to_numpy(float), buoys["air_temp_c"].to_numpy(float)),
         "california": (np.log1p(california["X"][some] - california["X"].min(axis=0)), np.log(california["y"][some])),
     }
 
