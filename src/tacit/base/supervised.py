@@ -55,6 +55,9 @@ class Supervised(RowsEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = host(y) if backend(y) == "torch" else as_numpy(y)
+        if type(y) is np.ndarray and y.dtype == np.float64 and y.ndim == 1 and np.isfinite(y @ y):
+            self._one_target = True  # what checks would find out, at no cost: most targets are like this
+            return y[:, None]
         targets = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y")
         gone = np.isnan(targets.reshape(len(targets), -1)).any(axis=1)
         if gone.any():

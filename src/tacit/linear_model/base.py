@@ -5,6 +5,7 @@ y = b + wᵀx + ε,    ε ~ N(0, σ²);    missing features are integrated out u
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -15,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays, record
 from ..base.supervised import Supervised
-from ..checks import check_n_jobs, check_out
+from ..checks import check_n_jobs, check_out, check_weight
 from ..declared import SQUARES, Numbers, Part, declare
 from ..families.laws import NormalLaw, StudentLaw
 from ..kernels import host, rows_on_host
 from ..source import Block, Source, is_streamed
 from ..source.writer import ParquetWriter
-from .design import Design, Spectrum, design_of
-from .joint import Joints, draw_joints, few, joints_around, learn_joint, predicted
+from .design import HELD, Design, Spectrum, design_of, of_rows
+from .joint import EXACT, Joints, draw_joints, few, joints_around, learn_joint, predicted
 from .predictive import Predictive
 
 __all__ = ["Estimate", "Features", "LinearModel", "Spread"]
@@ -190,20 +191,41 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         self
         """
         self._check_settings()
+        self.draws_ = self.fit_ = None
+        design = self._of_array(X, y, sample_weight)
+        if design is not None:
+            self._publish(self._learn(design), design, X.dtype)
+            return self
         source = self._open_targets(X, y, sample_weight)
         design = design_of(source, self.fit_intercept)
-        self.draws_ = self.fit_ = None
         if design is None:
             self._fit_incomplete(source)
         else:
             self._publish(self._learn(design), design, source.dtype)
         return self
 
+    def _of_array(self, X: Any, y: Any, sample_weight: Any) -> Design | None:
+        """The design of a complete array that is held as it is: making a source of few rows would take longer than learning."""
+        if type(X) is not np.ndarray or X.dtype not in self._dtypes or not 0 < X.size <= HELD or type(y) is not np.ndarray:
+            return None
+        X = self._validate(X, reset=True)
+        targets = self._checked_targets(y)
+        if len(targets) != len(X) or np.isnan(X.sum()):
+            return None
+        return of_rows(X, targets, check_weight(sample_weight, len(X)), self.fit_intercept)
+
     def _fit_incomplete(self, source: Source) -> None:
         """Learn where cells are missing, by EM with the features' Gaussian."""
         fit, design, estimate, features = learn_joint(self, source)
         self.fit_ = fit
         self._publish(estimate, design, source.dtype, features)
+        if fit.reason.code == EXACT:
+            warnings.warn(
+                f"{fit.reason}: estimates and intervals are not to be trusted; use more rows, fewer columns, or "
+                "BayesianLinearRegression.",
+                UserWarning,
+                stacklevel=3,
+            )
         if few(source.n_rows, source.n_features) and self.spread_ is not None:
             self.draws_ = draw_joints(self, source, fit.params)
 
@@ -283,6 +305,12 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         check_is_fitted(self)
         if out is not None:
             return self._written(X, return_std, out)
+        if not return_std and type(X) is np.ndarray and X.dtype == np.float64 and not hasattr(self, "feature_names_in_"):
+            # Of complete rows that need no other check, the answer says that they were: nothing else would be found out.
+            if X.ndim == 2 and X.shape[1] == self.n_features_in_ and len(X):
+                found = X @ self.coef_.T + self.intercept_
+                if np.isfinite(found).all():
+                    return found if found.ndim == 1 or not self.one_target_ else found[:, 0]
         if not is_streamed(X) and type(X).__name__ != "DataTable":
             X = self._validate(X, reset=False)
             parts = [self._told_of(Block.of(X) if return_std else _Rows(X), return_std)]

@@ -20,10 +20,10 @@ from ..factor.moments import moments
 from ..kernels import backend, host, rows_on_host
 from ..source import ArraySource, Block, Source, SparseSource
 
-__all__ = ["Design", "Spectrum", "design_of", "factored", "inverse_root", "iterated", "of_moments"]
+__all__ = ["Design", "Spectrum", "design_of", "factored", "inverse_root", "iterated", "of_moments", "of_rows"]
 
 SMALL = 1 << 13  # cells of a table that is decomposed itself, at no cost that counts
-DENSE = 1 << 22  # cells of sparse rows that are as well held as an array
+HELD = 1 << 22  # cells of a table of which a centred copy is held; larger ones are summed in blocks
 SIDE = 4000  # rows or columns at most of a matrix that is made of sparse rows
 DIGITS = 1e-10  # reciprocal of the condition beyond which products of columns have lost too many digits
 CANCELLED = 1e-9  # share of the total that a difference of sums of squares no longer resolves
@@ -161,27 +161,29 @@ class Design:
 
     def squares(self, coef: np.ndarray, target: Any = slice(None)) -> np.ndarray:
         """Σ w (y − Bx)² for coefficients (m, d), of all targets or one."""
-        if self.sums is None:
-            left = self.Y[:, target].reshape(len(self.Y), -1) - self.X @ coef.T
-            if self._sparse:
-                left += np.outer(self.root_weight, coef @ self.x_mean)
-            return np.einsum("ij,ij->j", left, left)
+        if self.sums is None and (self.wide or self._sparse or self.X.size <= SMALL):
+            return self._residuals(coef, target)
         total, cross = self.total[target], self.cross[:, target].reshape(self.shape[1], -1)
         found = total - 2.0 * np.einsum("mj,jm->m", coef, cross) + np.einsum("mj,mj->m", coef @ self.gram, coef)
-        if self.again is not None and (found < CANCELLED * total).any():
-            return self.again(coef, target)
+        if (found < CANCELLED * total).any():
+            if self.sums is None:
+                return self._residuals(coef, target)
+            if self.again is not None:
+                return self.again(coef, target)
         return np.maximum(found, 1e-15 * total)
+
+    def _residuals(self, coef: np.ndarray, target: Any) -> np.ndarray:
+        """The same from the rows themselves."""
+        left = self.Y[:, target].reshape(len(self.Y), -1) - self.X @ coef.T
+        if self._sparse:
+            left += np.outer(self.root_weight, coef @ self.x_mean)
+        return np.einsum("ij,ij->j", left, left)
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """The design along its own axes."""
-        if self.sums is None and not self._sparse and (self.X.size <= SMALL or not self.wide):
-            left, s, right = np.linalg.svd(self.X, full_matrices=False)
-            kept = s > np.finfo(float).eps * max(self.shape) * s.max(initial=0.0)
-            left, s, right = left[:, kept], s[kept], right[kept]
-            along = left.T @ self.Y
-            rest = self.Y - left @ along
-            return Spectrum(s**2, right.T, s[:, None] * along, np.einsum("ij,ij->j", rest, rest))
+        if self.sums is None and not self._sparse and self.X.size <= SMALL:
+            return self._decomposed()
         if self._sparse and min(self.shape) > SIDE:
             raise ValueError(
                 f"X has {self.shape[0]} sparse rows and {self.shape[1]} columns, of which the smaller number must be at most {SIDE} "
@@ -197,14 +199,25 @@ class Design:
                 values, axes, np.sqrt(values)[:, None] * along, np.einsum("ij,ij->j", rest, rest)
             )
         values, axes = np.linalg.eigh(self.gram)
-        low = values[0] < DIGITS * values[-1]
-        if low and self.reopened is not None:
-            return self.reopened().spectrum
+        if values[0] < DIGITS * values[-1]:  # products of columns have lost what the rows themselves still tell
+            if self.sums is None and not self._sparse:
+                return self._decomposed()
+            if self.reopened is not None:
+                return self.reopened()._decomposed()
         kept = values > np.finfo(float).eps * max(self.shape) * values.max(initial=0.0)
         values, axes = values[kept], axes[:, kept]
         scores = axes.T @ self.cross
         found = Spectrum(values, axes, scores, self.total)
         return replace(found, residual=self.squares(found.coef(0.0)))
+
+    def _decomposed(self) -> Spectrum:
+        """The spectrum by a singular value decomposition of the rows."""
+        left, s, right = np.linalg.svd(self.X, full_matrices=False)
+        kept = s > np.finfo(float).eps * max(self.shape) * s.max(initial=0.0)
+        left, s, right = left[:, kept], s[kept], right[kept]
+        along = left.T @ self.Y
+        rest = self.Y - left @ along
+        return Spectrum(s**2, right.T, s[:, None] * along, np.einsum("ij,ij->j", rest, rest))
 
 
 def factored(matrix: np.ndarray) -> np.ndarray | None:
@@ -236,9 +249,9 @@ def design_of(source: Source, fit_intercept: bool) -> Design | None:
         Whether rows are taken about their means.
     """
     n, d = source.n_rows, source.n_features
-    if isinstance(source, SparseSource) and n * d > DENSE:
+    if isinstance(source, SparseSource) and n * d > HELD:
         return _of_sparse(source, fit_intercept)
-    if isinstance(source, (ArraySource, SparseSource)) and (n * d <= SMALL or n <= d or isinstance(source, SparseSource)):
+    if isinstance(source, (ArraySource, SparseSource)) and (n * d <= HELD or n <= d):
         return _of_rows(source, fit_intercept)
     found = moments(source)
     if found.incomplete:
@@ -264,12 +277,17 @@ def of_moments(found: Any, shape: tuple[int, int], fit_intercept: bool, **more: 
 
 
 def _of_rows(source: Any, fit_intercept: bool) -> Design | None:
-    """The design of rows in memory, which it holds."""
+    """The design of rows of a source in memory."""
     X = source.X.toarray() if isinstance(source, SparseSource) else source.X
-    X, Y = X.astype(np.float64, copy=False), source.targets
-    weight = None if source.weight is None or (source.weight == 1.0).all() else source.weight
+    return of_rows(X, source.targets, source.weight, fit_intercept)
+
+
+def of_rows(X: np.ndarray, Y: np.ndarray, weight: np.ndarray | None, fit_intercept: bool) -> Design | None:
+    """The design of rows in memory, which it holds; None where cells are missing."""
+    X = X.astype(np.float64, copy=False)
+    weight = None if weight is None or (weight == 1.0).all() else weight
     total = float(len(X)) if weight is None else float(weight.sum())
-    center = np.ones(len(X)) @ X / total if weight is None else weight @ X / total
+    center = (X.sum(axis=0) if weight is None else weight @ X) / total
     if np.isnan(center).any():
         return None
     x_mean, y_mean = center, (Y.sum(axis=0) if weight is None else weight @ Y) / total

@@ -27,14 +27,17 @@ from ..engine.model import Model
 from ..factor.moments import Moments
 from ..families.dense import DenseStats, FullGaussian, FullParams, drawn_covariance
 from ..kernels import host
+from ..notes import Note
 from ..source import Block, Source
 from ..source.block import Patterns
 from ..source.threads import one_blas_thread
 from .design import Design, of_moments
 
-__all__ = ["Joints", "LinearGaussian", "draw_joints", "few", "joints_around", "learn_joint", "predicted"]
+__all__ = ["EXACT", "Joints", "LinearGaussian", "draw_joints", "few", "joints_around", "learn_joint", "predicted"]
 
 FLOOR = 1e-9
+NOTHING = 1e-6  # share of the target's variance below which EM ends: the likelihood may have no maximum
+EXACT = "exact_fit"
 SAMPLE_ROWS = 5000
 FEW = 40  # rows per column below which parameters are drawn where cells are missing
 N_DRAWS, FIRST, APART = 40, 20, 3
@@ -66,6 +69,7 @@ class JointParams(Arrays):
     per_row: float
     penalty: float
     start: np.ndarray  # hyperparameters to go on from
+    noise: np.ndarray  # share of the targets' variances that is noise
 
 
 @record
@@ -116,6 +120,11 @@ class LinearGaussian(Model):
         scores = self.family.log_prob(params.components, block.joined)
         return np.ones((len(block), 1)), host(scores)[:, 0] + params.per_row
 
+    def settled(self, trace: Any, params: JointParams, image: JointParams, tol: float) -> Note | None:
+        if (image.noise < NOTHING).any():
+            return Note(EXACT, "rows with missing values are fitted exactly, so that the noise variance fell to nothing")
+        return super().settled(trace, params, image, tol)
+
     def design(self, stats: DenseStats, at: FullParams, n_rows: int = 0) -> Design:
         """What expected moments say."""
         weight = float(stats.count[0])
@@ -146,7 +155,7 @@ class LinearGaussian(Model):
         intercept = design.y_mean - found.coef @ design.x_mean
         components = _joined(mean, inner, found.coef, intercept, noise, at)
         begin = np.zeros(0) if found.start is None else found.start
-        return JointParams(components, per_row, found.objective, begin)
+        return JointParams(components, per_row, found.objective, begin, noise / at.scale[self.d :])
 
     def _features(self, design: Design) -> np.ndarray:
         covariance = design.gram / design.weight

@@ -109,7 +109,7 @@ class Ridge(LinearModel):
     def _publish(self, found: Estimate, design: Design, dtype: Any, features: Any = None) -> None:
         super()._publish(found, design, dtype, features)
         if len(self._coef) == 1:  # a column of targets as scikit-learn's
-            self.coef_ = self.coef_.ravel()
+            self.coef_, self.one_target_, self._one_target = self.coef_.ravel(), True, True
 
     def _no_spread(self) -> str:
         if self.positive:
