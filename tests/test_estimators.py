@@ -25,7 +25,7 @@ from tacit.cluster import (
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.graph import BeliefNetwork
 from tacit.impute import GaussianImputer, MixtureImputer
-from tacit.linear_model import LogisticRegression
+from tacit.linear_model import BayesianLogisticRegression, LogisticRegression
 from tacit.mixture import (
     BayesianGaussianMixture,
     GaussianMixture,
@@ -113,6 +113,7 @@ ESTIMATORS = [
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
     LogisticRegression(),
     LogisticRegression(l1_ratio=0.5, class_weight="balanced", tol=1e-6),
+    BayesianLogisticRegression(),
     RelevanceVectorRegressor(),
     RelevanceVectorClassifier(),
 ]

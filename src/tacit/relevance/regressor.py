@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import column_or_1d
 
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
@@ -118,6 +119,8 @@ class RelevanceVectorRegressor(RegressorMixin, RelevanceVectors):
         """
         self._check_settings()
         targets = self._checked_targets(y)
+        if not self._one_target:
+            column_or_1d(targets[:, :1], warn=True)
         if targets.shape[1] > 1:
             raise ValueError(f"y has {targets.shape[1]} columns; a relevance vector regression has one target.")
         X = self._rows(X, reset=True)
