@@ -25,7 +25,7 @@ from tacit.cluster import (
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.graph import BeliefNetwork
 from tacit.impute import GaussianImputer, MixtureImputer
-from tacit.linear_model import BayesianLogisticRegression, LogisticRegression
+from tacit.linear_model import BayesianLogisticRegression, LogisticRegression, Perceptron
 from tacit.mixture import (
     BayesianGaussianMixture,
     GaussianMixture,
@@ -114,6 +114,8 @@ ESTIMATORS = [
     LogisticRegression(),
     LogisticRegression(l1_ratio=0.5, class_weight="balanced", tol=1e-6),
     BayesianLogisticRegression(),
+    Perceptron(),
+    Perceptron(kernel="rbf", average=True),
     RelevanceVectorRegressor(),
     RelevanceVectorClassifier(),
 ]

@@ -2,5 +2,6 @@
 
 from .bayesian_logistic import BayesianLogisticRegression
 from .logistic import LogisticRegression
+from .perceptron import Perceptron
 
-__all__ = ["BayesianLogisticRegression", "LogisticRegression"]
+__all__ = ["BayesianLogisticRegression", "LogisticRegression", "Perceptron"]

@@ -1,12 +1,12 @@
 """Bayesian logistic regression: log p(y | x) as in `LogisticRegression`, B_kj ~ N(0, 1/α), predictions averaged over B.
 
     posterior   N(B̂, S), S⁻¹ = α I − Σ_i w_i E ∇² log p(y_i | x_i) about the mode B̂
-    evidence    log p(y | α) ≈ log p(y | B̂) − α/2 ‖B̂‖² + p/2 log α − ½ log |H|, H being S⁻¹ without E (Laplace)
+    evidence    log p(y | α) ≈ log p(y | B̂) − α/2 ‖B̂‖² + p/2 log α − ½ log |H|, H as S⁻¹ without E (Laplace)
 
 The prior is of features with mean 0 and variance 1, and there is none on intercepts. Unless α is given it is uncertain too, with
 log α ~ N(0, 1), and everything is averaged over it: few rows tell little of a prior, and a single best one would claim too much.
-The curvature is averaged over the posterior that it makes, E: at the mode alone it is next to nothing where classes are separable,
-and Laplace's Gaussian so wide that it contradicts the rows it was learned from.
+The curvature is averaged over the posterior that it makes, E: at the mode alone it is next to nothing where classes are
+separable, and Laplace's Gaussian so wide that it contradicts the rows it was learned from.
 """
 
 import numbers

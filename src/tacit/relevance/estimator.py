@@ -12,8 +12,8 @@ from ..base.rows import RowsEstimator
 from ..base.supervised import Supervised
 from ..checks import check_choice, check_n_jobs, check_number, check_weight
 from ..declared import OBJECTIVE, Listed, Numbers, Text
+from ..factor.kernel.basis import Basis, check_kernel, kernel_of
 from ..kernels import backend, host
-from .basis import Basis, check_kernel, kernel_of
 from .learning import learn_fast, learn_fixed_point
 from .likelihoods import Weights
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_choice, check_number
-from ..cluster.dissimilarity.function import Function
-from ..factor.kernel.function import KERNELS, Kernel
+from ...checks import check_choice, check_number
+from ...cluster.dissimilarity.function import Function
+from .function import KERNELS, Kernel
 
 __all__ = ["Basis", "check_kernel", "kernel_of"]
 
