@@ -1,7 +1,7 @@
 """Relevance vectors: a noisy curve and two overlapping classes, each told by a handful of rows.
 
-The curve is sin(x) / x with uniform noise, on splines; the classes are Ripley's two pairs of Gaussians. Both examples are those of
-Tipping (2001), The relevance vector machine.
+The curve is sin(x) / x with uniform noise, on splines; the classes are Ripley's two pairs of Gaussians. Both examples are
+those of Tipping (2001), Sparse Bayesian learning and the relevance vector machine.
 
     python examples/relevance_vectors.py [FIGURE.png]
 """

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.settings import KW_ONLY, settings
@@ -142,6 +143,17 @@ class Perceptron(LinearClassifier):
         "t_": Numbers(low=0),
     }
 
+    mistakes_: Any
+    mistake_bound_: np.ndarray
+    support_vectors_: np.ndarray
+    gamma_: float
+    n_iter_: int
+    t_: int
+
+    @property
+    def _takes_sparse(self) -> bool:  # type: ignore[override]
+        return self.kernel is None
+
     def _check_settings(self) -> None:
         check_choice("penalty", self.penalty, ("l2", "l1", "elasticnet", None))
         check_number("alpha", self.alpha, numbers.Real, 0)
@@ -180,7 +192,8 @@ class Perceptron(LinearClassifier):
         self.classes_, codes = coded_classes(self, y)
         rows = self._rows(X, codes, reset=True)
         self._check_classes()
-        start = self._params().joined if warm and np.array_equal(known, self.classes_) else None
+        same = known is not None and np.array_equal(known, self.classes_)
+        start = self._params().joined if same else None
         if start is not None and start.shape[1] != rows.shape[1] + 1:
             start = None
         self._learn(rows, codes, sample_weight, start, self.max_iter)
@@ -191,6 +204,7 @@ class Perceptron(LinearClassifier):
             )  # fmt: skip
         return self
 
+    @available_if(lambda model: model.kernel is None)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go once over some more rows, for example of a stream.
 
@@ -202,9 +216,9 @@ class Perceptron(LinearClassifier):
             All classes there may be; needed at the first call.
         """
         self._check_settings()
-        if self.kernel is not None or self.early_stopping or self.average or self.class_weight == "balanced":
+        if self.early_stopping or self.average or self.class_weight == "balanced":
             raise ValueError(
-                "partial_fit is for perceptrons without kernel, average, early_stopping and class_weight='balanced'; call fit."
+                "partial_fit is for perceptrons without average, early_stopping and class_weight='balanced'; call fit."
             )
         first = not hasattr(self, "coef_")
         if first and classes is None:
@@ -214,7 +228,8 @@ class Perceptron(LinearClassifier):
         self.classes_ = np.unique(classes) if first else self.classes_
         found, codes = coded_classes(self, y)
         if not np.isin(found, self.classes_).all():
-            raise ValueError(f"y holds {found[~np.isin(found, self.classes_)][0]!r}, which is none of the classes.")
+            odd = found[~np.isin(found, self.classes_)][0].item()
+            raise ValueError(f"y holds {odd!r}, which is none of the classes {self.classes_.tolist()}.")
         rows = self._rows(X, codes, reset=first)
         self._check_classes()
         codes = np.searchsorted(self.classes_, found)[codes]
@@ -231,8 +246,6 @@ class Perceptron(LinearClassifier):
             raise ValueError(
                 f"Found input variables with inconsistent numbers of samples: X has {rows.shape[0]} rows and y {len(codes)}."
             )
-        if self.kernel is not None and sparse.issparse(rows):
-            raise TypeError("X is sparse, and a perceptron with a kernel takes dense rows; give X.toarray().")
         return rows
 
     def _learn(self, rows: Any, codes: np.ndarray, sample_weight: Any, start: Any, n_passes: int) -> None:

@@ -50,6 +50,7 @@ class RelevanceVectors(Supervised):
     relevance_: np.ndarray
     relevance_vectors_: np.ndarray
     coef_: np.ndarray
+    intercept_: Any
     places_: np.ndarray
     sigma_: np.ndarray
     log_marginal_likelihoods_: list
@@ -127,9 +128,8 @@ class RelevanceVectors(Supervised):
         self.relevance_ = vectors[used]
         if not self.__sklearn_tags__().input_tags.pairwise:
             self.relevance_vectors_ = X[self.relevance_]
-        self.coef_, self.intercept_ = coef[:, :-1], coef[:, -1]
-        if self._n_scores() is None:
-            self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
+        single = self._n_scores() is None
+        self.coef_, self.intercept_ = (coef[0, :-1], float(coef[0, -1])) if single else (coef[:, :-1], coef[:, -1])
         self.alpha_, self.sigma_ = weights.alpha[order], found.covariance[np.ix_(order, order)]
         self.places_ = np.column_stack([score, place])
 
