@@ -29,8 +29,19 @@ passes = lazy("mistakes")
 LEAST_MARGIN = 1e-12  # share of the longest row
 
 
+class _Learned(LinearClassifier):
+    """What a perceptron learns; annotated fields of its own class are settings."""
+
+    mistakes_: Any
+    mistake_bound_: np.ndarray
+    support_vectors_: np.ndarray
+    gamma_: float
+    n_iter_: int
+    t_: int
+
+
 @settings
-class Perceptron(LinearClassifier):
+class Perceptron(_Learned):
     """The perceptron of Rosenblatt, a drop-in for scikit-learn's; also with a kernel, and averaged; it tells its mistake bound.
 
     Several classes are learned each against all others.
@@ -142,13 +153,6 @@ class Perceptron(LinearClassifier):
         "n_iter_": Numbers(low=0, kind="i"),
         "t_": Numbers(low=0),
     }
-
-    mistakes_: Any
-    mistake_bound_: np.ndarray
-    support_vectors_: np.ndarray
-    gamma_: float
-    n_iter_: int
-    t_: int
 
     @property
     def _takes_sparse(self) -> bool:  # type: ignore[override]

@@ -84,7 +84,7 @@ class RelevanceVectorRegressor(RegressorMixin, RelevanceVectors):
     >>> y = np.sinc(x[:, 0] / np.pi) + np.random.default_rng(0).normal(0, 0.1, 100)
     >>> model = RelevanceVectorRegressor(gamma=0.1).fit(x, y)
     >>> mean, deviation = model.predict([[0.0]], return_std=True)
-    >>> len(model.relevance_) < 12, abs(mean[0] - 1.0) < 2 * deviation[0]
+    >>> len(model.relevance_) < 12, bool(abs(mean[0] - 1.0) < 2 * deviation[0])
     (True, True)
     """
 
