@@ -38,6 +38,7 @@ from tacit.linear_model import (
     Ridge,
     SparseBayesianRegression,
 )
+from tacit.linear_model import BayesianLogisticRegression, LogisticRegression, Perceptron
 from tacit.mixture import (
     BayesianGaussianMixture,
     GaussianMixture,
@@ -135,6 +136,11 @@ ESTIMATORS = [
     BeliefNetwork([]),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
     LogisticRegression(),
+
+    LogisticRegression(l1_ratio=0.5, class_weight="balanced", tol=1e-6),
+    BayesianLogisticRegression(),
+    Perceptron(),
+    Perceptron(kernel="rbf", average=True),
     RelevanceVectorRegressor(),
     RelevanceVectorClassifier(),
     TableClassifier(models="discriminant", n_splits=2),
@@ -208,6 +214,7 @@ OWN_STATES = "states are those of all rows, whatever they weigh, and columns of 
 TO_TOLERANCE = "solutions are equal to tol alone, and gamma='scale' is that of rows whatever they weigh, as in scikit-learn"
 UNEVEN = "the check weighs one class by a thousandth, of which nu asks for more than there is; scikit-learn leaves weights out"
 NO_STEPS = "minima are found directly: n_iter_ is None, as with scikit-learn's direct solvers"
+ONE_BY_ONE = "rows come one after the other, so that a row given twice comes twice, and one of weight 2 once"
 HMMLEARN = "fit and score take lengths second, and score_samples gives two things, as in hmmlearn"
 
 
@@ -233,6 +240,8 @@ def expected_failures(estimator):
             )
             found |= dict.fromkeys((*named, "check_methods_subset_invariance"), HMMLEARN)
         return found
+    if isinstance(estimator, Perceptron):
+        return {f"check_sample_weight_equivalence_on_{kind}_data": ONE_BY_ONE for kind in ("dense", "sparse")}
     if isinstance(estimator, BeliefNetwork):
         return {"check_sample_weight_equivalence_on_dense_data": OWN_STATES}
     if isinstance(estimator, MiniBatchKMeans) and estimator.batch_size < 100:

@@ -104,8 +104,8 @@ def test_a_row_of_weight_two_is_a_row_given_twice():
         weighed = model.fit(X, y, weight).predict(X)
         evidence = model.log_marginal_likelihood_
         repeated = model.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict(X)
-        np.testing.assert_allclose(weighed, repeated, atol=2e-2)
-        np.testing.assert_allclose(evidence, model.log_marginal_likelihood_, atol=0.1)
+        np.testing.assert_allclose(weighed, repeated, atol=1e-6)
+        np.testing.assert_allclose(evidence, model.log_marginal_likelihood_, atol=1e-6)
 
 
 def test_kernels_by_name_by_function_and_given():
@@ -158,7 +158,7 @@ def test_averaged_chances():
     apart = np.abs(averaged(mean, covariance) - expected)
     assert apart.max() < 0.1
     assert apart.mean() < 0.03  # of scores that are uncertain by 2
-    np.testing.assert_allclose(averaged(mean, 0.1 * covariance), _averages(mean, 0.1 * covariance, rng), atol=0.02)
+    np.testing.assert_allclose(averaged(mean, 0.1 * covariance), _averages(mean, 0.1 * covariance, rng), atol=0.04)
     np.testing.assert_allclose(averaged(mean, 0.0 * covariance), np.exp(mean) / np.exp(mean).sum(axis=1, keepdims=True))
     two = averaged(np.array([[1.5]]), np.array([[[2.0]]]))
     pair = averaged(np.array([[0.0, 1.5]]), np.array([[[0.5, 0.0], [0.0, 1.5]]]))

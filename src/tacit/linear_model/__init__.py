@@ -5,6 +5,7 @@ from .bayesian import BayesianLinearRegression, BayesianRidge
 from .bayesian_logistic import BayesianLogisticRegression
 from .least_squares import LinearRegression
 from .logistic import LogisticRegression
+from .perceptron import Perceptron
 from .ridge import Ridge
 from .sparse_bayesian import ARDRegression, SparseBayesianRegression
 
@@ -16,6 +17,7 @@ __all__ = [
     "BayesianRidge",
     "LinearRegression",
     "LogisticRegression",
+    "Perceptron",
     "Ridge",
     "SparseBayesianRegression",
 ]

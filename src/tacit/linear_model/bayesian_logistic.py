@@ -1,10 +1,12 @@
 """Bayesian logistic regression: log p(y | x) as in `LogisticRegression`, B_kj ~ N(0, 1/α), predictions averaged over B.
 
-    posterior   N(B̂, H⁻¹), H = α I − Σ_i w_i ∇² log p(y_i | x_i) at the mode B̂        (Laplace)
-    evidence    log p(y | α) ≈ log p(y | B̂) − α/2 ‖B̂‖² + p/2 log α − ½ log |H|
+    posterior   N(B̂, S), S⁻¹ = α I − Σ_i w_i E ∇² log p(y_i | x_i) about the mode B̂
+    evidence    log p(y | α) ≈ log p(y | B̂) − α/2 ‖B̂‖² + p/2 log α − ½ log |H|, H as S⁻¹ without E (Laplace)
 
 The prior is of features with mean 0 and variance 1, and there is none on intercepts. Unless α is given it is uncertain too, with
 log α ~ N(0, 1), and everything is averaged over it: few rows tell little of a prior, and a single best one would claim too much.
+The curvature is averaged over the posterior that it makes, E: at the mode alone it is next to nothing where classes are
+separable, and Laplace's Gaussian so wide that it contradicts the rows it was learned from.
 """
 
 import numbers
@@ -23,7 +25,7 @@ from ..base.settings import KW_ONLY, settings
 from ..checks import check_n_jobs, check_number
 from ..declared import OBJECTIVE, Numbers, Part
 from ..engine import Fit, Newton, climb
-from ..kernels import backend, host
+from ..kernels import backend, host, lazy
 from ..source import Block, Source
 from .averaging import averaged
 from .classifier import LinearClassifier, class_factors
@@ -35,6 +37,10 @@ SPREAD = 1.0
 """Standard deviation of log α before any row was seen; its mean is 0."""
 STEP, NEGLIGIBLE = 0.5, 5.0
 """Between log α that are averaged over, and how much less probable one is, in nats, that is left out."""
+AVERAGED = 20
+"""Most rounds in which the curvature is averaged over the posterior."""
+
+softmax_kernel = lazy("softmax")
 
 
 @dataclass(frozen=True)
@@ -194,7 +200,32 @@ class BayesianLogisticRegression(LinearClassifier):
         found = source.sum(partial(model.slope, fit.params, order=2))
         H = self._standardised(-found.curvature - model.prior_slope(fit.params)[1])
         value = float(found.loglik + model.log_prior(fit.params)) - 0.5 * float(np.linalg.slogdet(H)[1])
-        return Mode(log_alpha, fit, H, value + 0.5 * self._n_scores() * self.n_features_in_ * log_alpha)
+        evidence = value + 0.5 * self._n_scores() * self.n_features_in_ * log_alpha
+        return Mode(log_alpha, fit, self._settled(source, model, fit.params, H), evidence)
+
+    def _settled(self, source: Source, model: LogisticModel, params: LogisticParams, H: np.ndarray) -> np.ndarray:
+        """The curvature averaged over the posterior that it makes."""
+        outside = H - self._curvature(source, params, np.zeros_like(H))
+        for _ in range(AVERAGED):
+            before, H = H, outside + self._curvature(source, params, _inverse(H))
+            if np.abs(H - before).max() < 1e-3 * np.abs(H).max():
+                break
+        return H
+
+    def _curvature(self, source: Source, params: LogisticParams, sigma: np.ndarray) -> np.ndarray:
+        """Curvature of the likelihood of standardised features, averaged over scores of covariance `sigma`, as chances are."""
+        shape = (self._n_scores(), self._n_terms) * 2
+
+        def of(block: Block) -> np.ndarray:
+            Z, spread = self._terms(block), self._spread(block, sigma)
+            chance = averaged(scores(params, block), spread)[:, -shape[0] :]
+            damping = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * _uncertainty(spread))
+            weight = host(block.weight) * self._factors[host(class_codes(block))]
+            found = np.zeros(shape)
+            softmax_kernel.add_curvature(Z, chance.T, weight * damping, found)
+            return -found.reshape(sigma.shape)
+
+        return source.sum(of)
 
     def _each_prior(self, source: Source) -> list[Mode]:
         """Modes for all precisions that matter, going out from 1 as far as their probability is not negligible."""
@@ -226,7 +257,9 @@ class BayesianLogisticRegression(LinearClassifier):
         self.log_evidence_ = best.evidence if len(found) == 1 else float(logsumexp(log_weight) + np.log(STEP))
         means = np.stack([self._forth(each.fit.params) for each in found])
         mean = weight @ means
-        self.sigma_ = sum(w * (_inverse(each.H) + np.outer(m - mean, m - mean)) for w, each, m in zip(weight, found, means))
+        self.sigma_ = sum(
+            w * (_inverse(each.H) + np.outer(m - mean, m - mean)) for w, each, m in zip(weight, found, means)
+        )
         mean = mean.reshape(self._n_scores(), self._n_terms)
         spread = np.sqrt(self.sigma_.diagonal()).reshape(mean.shape)
         d = self.n_features_in_
@@ -244,10 +277,10 @@ class BayesianLogisticRegression(LinearClassifier):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class for each row, averaged over the posterior of the coefficients."""
         check_is_fitted(self)
-        params = LogisticParams(np.asarray(self.coef_, dtype=np.float64), np.asarray(self.intercept_, dtype=np.float64))
+        params = self._params()
 
         def of(block: Block) -> np.ndarray:
-            return like(block, averaged(scores(params, block), self._spread(block)))
+            return like(block, averaged(scores(params, block), self._spread(block, self.sigma_)))
 
         return self._apply(X, of)
 
@@ -256,21 +289,39 @@ class BayesianLogisticRegression(LinearClassifier):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Log of averaged chances, (n_samples, n_classes), or log odds of the second of two classes, (n_samples,)."""
+        log_chance = self.predict_log_proba(X)
+        return log_chance[:, 1] - log_chance[:, 0] if log_chance.shape[1] == 2 else log_chance
+
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
-    def _spread(self, block: Block) -> np.ndarray:
-        """Covariance of the scores of rows, (n, scores, scores)."""
-        K, q = self._n_scores(), self._n_terms
+    def _terms(self, block: Block) -> np.ndarray:
+        """Standardised features of rows, and 1 for the intercept."""
         Z = (host(block.X).astype(np.float64) - self.mean_) / self.scale_
-        Z = np.column_stack([Z, np.ones(len(Z))])[:, :q]
-        sigma = self.sigma_.reshape(K, q, K, q)
+        return np.column_stack([Z, np.ones(len(Z))])[:, : self._n_terms]
+
+    def _spread(self, block: Block, sigma: np.ndarray) -> np.ndarray:
+        """Covariance of the scores of rows, (n, scores, scores)."""
+        K, q, Z = self._n_scores(), self._n_terms, self._terms(block)
+        sigma = sigma.reshape(K, q, K, q)
         made = np.empty((len(Z), K, K))
         for a in range(K):
             for b in range(a + 1):
                 made[:, a, b] = made[:, b, a] = np.einsum("ni,ni->n", Z @ sigma[a, :, b], Z)
         return made
+
+
+def _uncertainty(spread: np.ndarray) -> np.ndarray:
+    """Variance of the only score of rows, or of the differences of scores, on average."""
+    K = spread.shape[1]
+    if K == 1:
+        return spread[:, 0, 0]
+    own, all_pairs = np.trace(spread, axis1=1, axis2=2), spread.sum(axis=(1, 2))
+    return np.maximum(2.0 * (own - all_pairs / K) / (K - 1), 0.0)
 
 
 def _inverse(H: np.ndarray) -> np.ndarray:

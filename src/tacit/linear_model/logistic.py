@@ -141,7 +141,7 @@ class LogisticRegression(LinearClassifier):
             return self.penalty
         if np.isinf(self.C):
             return None
-        return {0: "l2", None: "l2", 1: "l1"}.get(self.l1_ratio, "elasticnet")
+        return "l2" if not self.l1_ratio else "l1" if self.l1_ratio == 1 else "elasticnet"
 
     def _warn_of_settings(self) -> None:
         """What scikit-learn warns of."""
@@ -168,7 +168,7 @@ class LogisticRegression(LinearClassifier):
     def _prior(self) -> tuple[np.ndarray, np.ndarray]:
         """α and c of `LogisticModel`."""
         kind, d = self._kind(), self.n_features_in_
-        share = {None: 0.0, "l2": 0.0, "l1": 1.0}.get(kind, self.l1_ratio)
+        share = {"l1": 1.0, "elasticnet": self.l1_ratio or 0.0}.get(str(kind), 0.0)
         strength = 0.0 if kind is None else 1.0 / self.C
         ridge, lasso = (np.append(np.full(d, strength * part), 0.0) for part in (1.0 - share, share))
         if self.solver == "liblinear":  # the intercept is the coefficient of a column of this constant

@@ -100,9 +100,10 @@ class RelevanceVectorClassifier(ClassifierMixin, RelevanceVectors):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Mean scores of the classes, (n_samples, n_classes), or of the second of two, (n_samples,)."""
-        score = self._values(X)[:, :-1] @ self.coef_.T + self.intercept_
-        return score[:, 0] if score.shape[1] == 1 else score
+        """Log of averaged chances, (n_samples, n_classes), or log odds of the second of two classes, (n_samples,)."""
+        with np.errstate(divide="ignore"):
+            log_chance = np.log(self.predict_proba(X))
+        return log_chance[:, 1] - log_chance[:, 0] if log_chance.shape[1] == 2 else log_chance
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class for each row, averaged over the posterior of the weights."""
@@ -111,4 +112,5 @@ class RelevanceVectorClassifier(ClassifierMixin, RelevanceVectors):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]

@@ -12,8 +12,8 @@ from ..base.rows import RowsEstimator
 from ..base.supervised import Supervised
 from ..checks import check_choice, check_n_jobs, check_number, check_weight
 from ..declared import OBJECTIVE, Listed, Numbers, Text
+from ..factor.kernel.basis import Basis, check_kernel, kernel_of
 from ..kernels import backend, host
-from .basis import Basis, check_kernel, kernel_of
 from .learning import learn_fast, learn_fixed_point
 from .likelihoods import Weights
 
@@ -50,6 +50,7 @@ class RelevanceVectors(Supervised):
     relevance_: np.ndarray
     relevance_vectors_: np.ndarray
     coef_: np.ndarray
+    intercept_: Any
     places_: np.ndarray
     sigma_: np.ndarray
     log_marginal_likelihoods_: list
@@ -99,34 +100,36 @@ class RelevanceVectors(Supervised):
 
     def _learn(self, X: np.ndarray, taken: np.ndarray, targets: Any, learns_noise: bool) -> Any:
         """Learn the weights of these rows as vectors; returns the targets with their noise."""
-        kernel, self.gamma_ = kernel_of(self, X[taken])
+        kernel, self.gamma_ = kernel_of(self, X[taken], targets.weight)
+        vectors = taken
+        if kernel is not None:  # rows that are given twice are one vector
+            vectors = taken[np.sort(np.unique(X[taken], axis=0, return_index=True)[1])]
         rows = X[taken] if kernel is not None else X[np.ix_(taken, taken)]
-        values = Basis(kernel, X[taken], self.fit_intercept).values(rows)
+        values = Basis(kernel, X[vectors], self.fit_intercept).values(rows)
         learn = METHODS[self.method]
         targets, weights, found, trace, reason = learn(values, targets, self.max_iter, self.tol, learns_noise)
         if reason.code == "max_iter":
             warnings.warn(
                 f"the fit did not settle: {reason}; increase max_iter, or tol.", ConvergenceWarning, stacklevel=3
             )
-        self._publish(X, taken, weights, found)
+        self._publish(X, vectors, weights, found)
         self.log_marginal_likelihood_, self.log_marginal_likelihoods_ = trace[-1], trace
         self.reason_ = str(reason)
         return targets
 
-    def _publish(self, X: np.ndarray, taken: np.ndarray, weights: Weights, found: Any) -> None:
+    def _publish(self, X: np.ndarray, vectors: np.ndarray, weights: Weights, found: Any) -> None:
         """Set what is told of the weights, in the order of the vectors' rows, the constant last."""
         order = np.lexsort((weights.column, weights.score))
         column, score, mean = weights.column[order], weights.score[order], found.mean[order]
-        used = np.unique(column[column < len(taken)])
+        used = np.unique(column[column < len(vectors)])
         place = np.searchsorted(used, column)  # that of the constant is behind the last vector
         coef = np.zeros((self._n_scores() or 1, len(used) + 1))
         coef[score, place] = mean
-        self.relevance_ = taken[used]
+        self.relevance_ = vectors[used]
         if not self.__sklearn_tags__().input_tags.pairwise:
             self.relevance_vectors_ = X[self.relevance_]
-        self.coef_, self.intercept_ = coef[:, :-1], coef[:, -1]
-        if self._n_scores() is None:
-            self.coef_, self.intercept_ = self.coef_[0], float(self.intercept_[0])
+        single = self._n_scores() is None
+        self.coef_, self.intercept_ = (coef[0, :-1], float(coef[0, -1])) if single else (coef[:, :-1], coef[:, -1])
         self.alpha_, self.sigma_ = weights.alpha[order], found.covariance[np.ix_(order, order)]
         self.places_ = np.column_stack([score, place])
 
@@ -136,7 +139,7 @@ class RelevanceVectors(Supervised):
         X = self._rows(X, reset=False)
         if self.__sklearn_tags__().input_tags.pairwise:
             return np.column_stack([X[:, self.relevance_], np.ones(len(X))])
-        kernel, _ = kernel_of(self, self.relevance_vectors_, self.gamma_) if len(self.relevance_) else (None, 0.0)
+        kernel, _ = kernel_of(self, self.relevance_vectors_, gamma=self.gamma_) if len(self.relevance_) else (None, 0.0)
         found = Basis(kernel, self.relevance_vectors_, True)
         return found.values(X if kernel is not None else X[:, :0])
 

@@ -55,7 +55,7 @@ def learn_fast(
     """
     weights, squares = Weights.none(), basis**2
     found = targets.posterior(basis, weights)
-    trace, refused = [found.evidence], set()
+    trace, refused = [found.evidence], set[tuple[int, ...]]()
     for _ in range(max_iter):
         alpha, gain = _best(basis, squares, weights, found)
         for place in refused:

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import column_or_1d
 
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
@@ -83,7 +84,7 @@ class RelevanceVectorRegressor(RegressorMixin, RelevanceVectors):
     >>> y = np.sinc(x[:, 0] / np.pi) + np.random.default_rng(0).normal(0, 0.1, 100)
     >>> model = RelevanceVectorRegressor(gamma=0.1).fit(x, y)
     >>> mean, deviation = model.predict([[0.0]], return_std=True)
-    >>> len(model.relevance_) < 12, abs(mean[0] - 1.0) < 2 * deviation[0]
+    >>> len(model.relevance_) < 12, bool(abs(mean[0] - 1.0) < 2 * deviation[0])
     (True, True)
     """
 
@@ -118,6 +119,8 @@ class RelevanceVectorRegressor(RegressorMixin, RelevanceVectors):
         """
         self._check_settings()
         targets = self._checked_targets(y)
+        if not self._one_target:
+            column_or_1d(targets[:, :1], warn=True)
         if targets.shape[1] > 1:
             raise ValueError(f"y has {targets.shape[1]} columns; a relevance vector regression has one target.")
         X = self._rows(X, reset=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_choice, check_number
-from ..cluster.dissimilarity.function import Function
-from ..factor.kernel.function import KERNELS, Kernel
+from ...checks import check_choice, check_number
+from ...cluster.dissimilarity.function import Function
+from .function import KERNELS, Kernel
 
 __all__ = ["Basis", "check_kernel", "kernel_of"]
 
@@ -71,7 +71,9 @@ def check_kernel(model: Any) -> None:
         raise ValueError(f"kernel_params={model.kernel_params!r} is not a dictionary of keyword arguments.")
 
 
-def kernel_of(model: Any, X: np.ndarray, gamma: float | None = None) -> tuple[Any, float]:
+def kernel_of(
+    model: Any, X: np.ndarray, weight: np.ndarray | None = None, gamma: float | None = None
+) -> tuple[Any, float]:
     """The kernel that the settings of a model describe, and its γ, which may depend on the rows X it is learned from.
 
     Parameters
@@ -79,11 +81,13 @@ def kernel_of(model: Any, X: np.ndarray, gamma: float | None = None) -> tuple[An
     model : object
         With the settings of `RelevanceVectorRegressor`.
     X : (n, d) array
+    weight : (n,) array, optional
     gamma : float, optional
         γ, where it is known.
     """
     if gamma is None:
-        spread = float(X.var())
+        mean = np.average(X, weights=weight, axis=0).mean()
+        spread = float(np.average((X - mean) ** 2, weights=weight, axis=0).mean())
         told = {"scale": 1.0 / (X.shape[1] * spread if spread > 0 else 1.0), "auto": 1.0 / X.shape[1]}
         gamma = told[model.gamma] if isinstance(model.gamma, str) else float(model.gamma)
     params = model.kernel_params or {}
