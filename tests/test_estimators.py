@@ -108,6 +108,7 @@ ESTIMATORS = [
     LinearChainCRF(),
     LinearChainCRF("arow", random_state=0),
     BeliefNetwork([]),
+    BeliefNetwork(),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
