@@ -28,17 +28,18 @@ from tacit.gaussian_process.kernels import Matern, WhiteKernel
 from tacit.graph import BeliefNetwork
 from tacit.impute import GaussianImputer, MixtureImputer
 from tacit.learning import TableClassifier, TableRegressor
-from tacit.linear_model import LogisticRegression
 from tacit.linear_model import (
     ARDRegression,
     BasisExpansion,
     BayesianLinearRegression,
+    BayesianLogisticRegression,
     BayesianRidge,
     LinearRegression,
+    LogisticRegression,
+    Perceptron,
     Ridge,
     SparseBayesianRegression,
 )
-from tacit.linear_model import BayesianLogisticRegression, LogisticRegression, Perceptron
 from tacit.mixture import (
     BayesianGaussianMixture,
     GaussianMixture,
@@ -130,17 +131,13 @@ ESTIMATORS = [
     BayesianRidge(),
     BayesianLinearRegression(updates="em", tol=1e-3),
     ARDRegression(),
-    SparseBayesianRegression(),
     BasisExpansion(),
-    BasisExpansion("rbf", n_centers=3),
     BeliefNetwork([]),
+    BeliefNetwork(),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
     LogisticRegression(),
-
-    LogisticRegression(l1_ratio=0.5, class_weight="balanced", tol=1e-6),
     BayesianLogisticRegression(),
     Perceptron(),
-    Perceptron(kernel="rbf", average=True),
     RelevanceVectorRegressor(),
     RelevanceVectorClassifier(),
     TableClassifier(models="discriminant", n_splits=2),
@@ -154,6 +151,9 @@ ESTIMATORS = [
 """Every class as it is by default, and as far from it as one setting goes."""
 
 MORE = [
+    SparseBayesianRegression(),
+    Perceptron(kernel="rbf", average=True),
+    BasisExpansion("rbf", n_centers=3),
     SVC(kernel="linear", C=10.0, class_weight="balanced", decision_function_shape="ovo"),
     NuSVC(nu=0.2, gamma="auto", break_ties=True),
     SVR(gamma="auto", C=10.0, epsilon=0.01),

@@ -127,6 +127,19 @@ def test_a_table_gives_the_same_network_in_memory_and_opened(rows):
     assert found.model.score_samples(found.table) == pytest.approx(found.model.score_samples(rows))
 
 
+def test_a_search_counts_rows_by_their_weight(rows):
+    known = rows[["kind", "n"]].dropna()
+    apart = pd.DataFrame({"kind": np.resize(["a", "b", "c"], 900), "n": np.repeat(np.arange(25, 55), 30)})
+    both = pd.concat([known, apart], ignore_index=True)
+    first = (both.index < len(known)).astype(float)
+    assert BeliefNetwork().fit(both, sample_weight=first).nodes_.edges
+    assert not BeliefNetwork().fit(both, sample_weight=1 - first).nodes_.edges
+    with pytest.raises(
+        ValueError, match=r"counts rows, but sample_weight holds 0\.5; give whole numbers of at most"
+    ):
+        BeliefNetwork().fit(both, sample_weight=np.full(len(both), 0.5))
+
+
 @pytest.mark.parametrize("n", [20, pytest.param(60, marks=pytest.mark.full), pytest.param(400, marks=pytest.mark.full)])
 def test_intervals_hold_what_they_promise(n):
     rng = np.random.default_rng(n)

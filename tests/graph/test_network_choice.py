@@ -59,7 +59,7 @@ def test_the_best_of_the_starts_is_taken_by_the_known_cells():
     rows = np.where(found.codes < 0, np.nan, found.codes.astype(float))
 
     def bic(edges):
-        network = choice._learned(found.model.schema_, found.codes, edges, None, 0)
+        network = choice.learned(found.model.schema_, found.codes, edges, None, 0)
         nodes = network.nodes_
         free = (nodes.sizes // nodes.cards * (nodes.cards - 1)).sum()
         return network._scores(choice.Block.of(rows)).sum() - 0.5 * np.log(len(rows)) * free

@@ -290,6 +290,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         y : None
             Ignored; the target is a column of X.
         sample_weight : array-like of shape (n_samples,), optional
+            Whole numbers where a structure is searched for. Where columns are cut into levels does not depend on it.
 
         Returns
         -------

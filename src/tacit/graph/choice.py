@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numbers
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,7 +18,7 @@ import numpy as np
 from ..checks import check_choice, check_number, check_positive
 from ..notes import Note, NoteError, Option
 from ..schema import Schema
-from ..source import ArraySource, Block
+from ..source import Block
 from ..survey.dates import DATE_READINGS
 from .belief import BeliefNetwork
 from .inference import Inference
@@ -27,41 +26,16 @@ from .levels import cut_table
 from .nodes import Nodes
 from .structure import Structure, find_structure
 from .structures import METHODS
+from .trial import Guessed, guess_left_out, learned, resampled
 
-__all__ = ["Guessed", "NetworkChoice", "find_network", "guess_left_out", "largest_tables", "study_table"]
+__all__ = ["NetworkChoice", "find_network", "largest_tables", "study_table"]
 
 BUDGET, CHECKS = 60.0, 20
-LEFT_OUT, MOST_LEFT_OUT, FEWEST_ROWS = 0.2, 1000, 50
-"""Share of the rows that is left out, how many at most, and rows below which none is."""
 MOST_CELLS = 4e6
 """Numbers in the tables of exact inference beyond which a tree is taken instead."""
 MOST_PARENTS = 4
 STARTS = ("pc", "tree", "empty")
 """Where hill climbing begins: the best of the three networks is taken, and resamples begin with trees."""
-
-
-@dataclass(frozen=True)
-class Guessed:
-    """How well cells of rows left out are predicted from the other cells of their rows.
-
-    Attributes
-    ----------
-    n_rows, n_cells : int
-        Rows left out, and their known cells.
-    right, usual : float
-        Shares of the cells whose most probable level was the true one, and that have their column's most frequent level.
-    gain : float
-        Bits by which the network describes a row better than independent columns do.
-    columns : list of dict
-        `column`, `n`, `right` and `usual` of each.
-    """
-
-    n_rows: int
-    n_cells: int
-    right: float
-    usual: float
-    gain: float
-    columns: list[dict]
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,17 +162,17 @@ def _best(
     """The structure of the largest BIC of the known cells, and the network of it: unlike scores that searches go by, these are of
     the same cells where some are missing.
     """
-    learned: dict[frozenset, tuple[float, Structure, BeliefNetwork]] = {}
+    known: dict[frozenset, tuple[float, Structure, BeliefNetwork]] = {}
     rows = Block.of(np.where(codes < 0, np.nan, codes.astype(float)))
     for each in tried:
-        if frozenset(each.edges) in learned:
+        if frozenset(each.edges) in known:
             continue
-        model = _learned(schema, codes, each.edges, levels, seed)
+        model = learned(schema, codes, each.edges, levels, seed)
         nodes = model.nodes_
         free = float((nodes.sizes // nodes.cards * (nodes.cards - 1)).sum())
         bic = float(model._scores(rows).sum()) - 0.5 * np.log(len(codes)) * free if len(tried) > 1 else 0.0
-        learned[frozenset(each.edges)] = bic, each, model
-    return max(learned.values(), key=lambda one: one[0])[1:]
+        known[frozenset(each.edges)] = bic, each, model
+    return max(known.values(), key=lambda one: one[0])[1:]
 
 
 def study_table(
@@ -274,7 +248,7 @@ def _checked(
     """What `NetworkChoice` holds of checks."""
     tell("predicting rows left out")
     guessed = guess_left_out(schema, codes, search, seed, deadline)
-    joined, n_made = _resampled(codes, search, check, seed, deadline, tell)
+    joined, n_made = resampled(codes, search, check, seed, deadline, tell)
     late = time.monotonic() > deadline and (n_made < check or guessed is None)
     return {"guessed": guessed, "joined": joined, "n_resamples": n_made, "reached": "budget" if late else ""}
 
@@ -323,76 +297,3 @@ def largest_tables(schema: Schema, edges: list[tuple[int, int]]) -> float:
         return conditional
     nodes = Nodes(tuple(schema.names), tuple(c.levels for c in schema.columns), tuple(map(tuple, parents)))
     return Inference(nodes).compiled([(i,) for i in range(len(sizes))], ()).total
-
-
-def _source(schema: Schema, codes: np.ndarray) -> ArraySource:
-    source = ArraySource(np.where(codes < 0, np.nan, codes.astype(float)))
-    source.schema, source.columns = schema, schema.names
-    return source
-
-
-def _learned(
-    schema: Schema, codes: np.ndarray, edges: list[tuple[int, int]], levels: int | None, seed: int
-) -> BeliefNetwork:
-    """A network of these edges with the probabilities that rows tell."""
-    named = [(schema.names[a], schema.names[b]) for a, b in edges]
-    network = BeliefNetwork(named, levels=levels or "auto", unknown="missing", random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        network.fit(_source(schema, codes))
-    network.feature_names_in_ = np.array(schema.names, dtype=object)
-    return network
-
-
-def guess_left_out(
-    schema: Schema, codes: np.ndarray, search: Callable, seed: int, deadline: float = np.inf
-) -> Guessed | None:
-    """Predict each known cell of rows that were left out from the other cells of its row; None where rows or time are short."""
-    n = len(codes)
-    if n < FEWEST_ROWS or time.monotonic() > deadline:
-        return None
-    order, n_left = np.random.default_rng(seed).permutation(n), min(round(LEFT_OUT * n), MOST_LEFT_OUT)
-    left, rest = codes[np.sort(order[:n_left])], codes[np.sort(order[n_left:])]
-    if (rest < 0).all(axis=0).any():
-        return None
-    network, alone = _learned(schema, rest, search(rest).edges, None, seed), _learned(schema, rest, [], None, seed)
-    rows = np.where(left < 0, np.nan, left.astype(float))
-    gain = float(np.mean(network._scores(Block.of(rows)) - alone._scores(Block.of(rows))) / np.log(2))
-    told = []
-    for j, column in enumerate(schema.columns):
-        known = left[:, j] >= 0
-        if time.monotonic() > deadline:
-            return None
-        if not known.any():
-            continue
-        hidden = rows[known].copy()
-        hidden[:, j] = np.nan
-        best = np.empty(len(hidden), dtype=np.int64)
-        for part in network._row_parts(Block.of(hidden), [(j,)]):
-            best[part.rows] = part.marginals.argmax(axis=1)
-        usual = np.bincount(rest[rest[:, j] >= 0, j]).argmax()
-        truth = left[known, j]
-        told.append({"column": column.name, "n": int(known.sum()), "right": float((best == truth).mean()),
-                     "usual": float((truth == usual).mean())})  # fmt: skip
-    n_cells = sum(row["n"] for row in told)
-    right, usual = (sum(row["n"] * row[name] for row in told) / n_cells for name in ("right", "usual"))
-    return Guessed(len(left), n_cells, right, usual, gain, told)
-
-
-def _resampled(
-    codes: np.ndarray, search: Callable, times: int, seed: int, deadline: float, tell: Callable
-) -> tuple[np.ndarray, int]:
-    """Share of resamples of the rows in which each edge was found, and how many there were."""
-    rng, n = np.random.default_rng([seed, 1]), len(codes)
-    joined, made = np.zeros((codes.shape[1],) * 2), 0
-    for _ in range(times):
-        rows = codes[rng.integers(n, size=n)]
-        if time.monotonic() > deadline:
-            break
-        made += 1
-        tell(f"resample {made} of {times}")
-        if (rows < 0).all(axis=0).any():  # a column lost its few known cells: it has no edge
-            continue
-        for a, b in search(rows).edges:
-            joined[a, b] += 1.0
-    return joined / max(made, 1), made

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.choice import Guessed, NetworkChoice
+from ..graph.choice import NetworkChoice
 from ..graph.structure import mutual_information
 from ..graph.structure.codes import Codes
 from ..graph.structure.scores import Gains
+from ..graph.trial import Guessed
 from ..schema import level_text
 from ..words import count
 from .network_sentences import card, contrast, limits, summary
