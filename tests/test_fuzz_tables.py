@@ -217,8 +217,8 @@ def check(name, seed):
     if hasattr(estimator, "fit_") and estimator._model().monotone:
         objectives = np.array(estimator.fit_.trace.objectives)
         rounding = 1e-6 if X.dtype == np.float32 else 1e-9
-        # Moments about the data's mean are rounded by ε of its variance s², an M-step's scatter S by as much, and so where the least
-        # variance is f s² its objective, −½ Σ_i tr Σ⁻¹ S, by up to ½ ε / f for every row and column.
+        # Moments about the data's mean are rounded by ε of its variance s², an M-step's scatter S by as much, and so where the
+        # least variance is f s² its objective, −½ Σ_i tr Σ⁻¹ S, by up to ½ ε / f for every row and column.
         least = UNRESOLVED.get(type(estimator), np.inf)
         slack = 0.5 * np.finfo(float).eps / least * X.shape[1] * estimator.fit_.trace.weight
         fall = np.diff(objectives) + rounding * (1.0 + np.abs(objectives[1:])) + slack
@@ -257,8 +257,14 @@ FOUND = [
         "StudentTMixture(covariance_type='VVV', n_components=2, random_state=0)",
         20,
     ),  # tails like a Gaussian's in float32
-    ("GaussianMixture(covariance_type='spherical', n_components=2, random_state=0)", 4),  # every run falls onto the floor
-    ("GMMHMM(covariance_type='full', n_components=2, n_mix=2, random_state=0)", 20),  # narrow classes in single precision
+    (
+        "GaussianMixture(covariance_type='spherical', n_components=2, random_state=0)",
+        4,
+    ),  # every run falls onto the floor
+    (
+        "GMMHMM(covariance_type='full', n_components=2, n_mix=2, random_state=0)",
+        20,
+    ),  # narrow classes in single precision
     ("GMMHMM(covariance_type='full', n_components=2, n_mix=2, random_state=0)", 33),  # classes on a floor of 1e-10
     ("LinearChainCRF(algorithm='arow', random_state=0)", 4),  # steps by sequence
     ("NaiveBayes()", 12),  # counts of 1e18
