@@ -16,6 +16,7 @@ from tacit.families import STRUCTURES, Dirichlet, FactorGaussian
 from tacit.mixture import GaussianMixture, Mixture, StudentTMixture
 from tacit.sequence.drop_ins import GMMHMM, GaussianHMM
 from tacit.sequence.drop_ins.penalised import LEAST
+from tacit.topics import LatentDirichletAllocation
 
 from .test_estimators import ESTIMATORS, MORE
 from .zoo import some
@@ -34,11 +35,12 @@ COLUMNS = {
 
 UNBOUNDED = {
     StudentTMixture: ("covariances_",),
+    LatentDirichletAllocation: ("bound_",),
     KMedoids: ("cluster_centers_",),
     SpectralClustering: ("embedding_centers_", "gap_scores_"),
 }
-"""What may be infinite, with two degrees of freedom, or missing, as cells of medoids, centres of isolated rows and scores of
-numbers of clusters that no eigenvalue follows are."""
+"""What may be infinite, with two degrees of freedom or next to no word, or missing, as cells of medoids, centres
+of isolated rows and scores of numbers of clusters that no eigenvalue follows are."""
 
 UNRESOLVED = {GaussianHMM: LEAST, GMMHMM: LEAST}
 """Smallest variances that classes may have as shares of the data's, where these are far below a millionth."""
@@ -266,6 +268,8 @@ FOUND = [
         20,
     ),  # narrow classes in single precision
     ("GMMHMM(covariance_type='full', n_components=2, n_mix=2, random_state=0)", 33),  # classes on a floor of 1e-10
+    ("StudentTMixture()", 76),  # a leap of scales that overflows
+    ("LatentDirichletAllocation()", 98),  # less than 1e-280 words
     ("LinearChainCRF(algorithm='arow', random_state=0)", 4),  # steps by sequence
     ("NaiveBayes()", 12),  # counts of 1e18
     ("LatentClassRegression(n_components=1)", 26),  # weights of all sizes
