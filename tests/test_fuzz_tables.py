@@ -268,6 +268,7 @@ FOUND = [
         20,
     ),  # narrow classes in single precision
     ("GMMHMM(covariance_type='full', n_components=2, n_mix=2, random_state=0)", 33),  # classes on a floor of 1e-10
+    ("ProbabilisticCCA(n_components='bic', n_jobs=1, reg_covar=0.1)", 76),  # columns whose scales are 1e149 apart
     ("StudentTMixture()", 76),  # a leap of scales that overflows
     ("LatentDirichletAllocation()", 98),  # less than 1e-280 words
     ("LinearChainCRF(algorithm='arow', random_state=0)", 4),  # steps by sequence
