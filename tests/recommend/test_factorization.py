@@ -478,8 +478,15 @@ def test_lists_can_be_of_some_items_and_of_less_popular_ones():
     counts = model.item_counts_
     plain, rare = (model.recommend(3, 5, popularity=weight).items for weight in (0.0, 5.0))
     assert counts[rare].mean() < counts[plain].mean()
-    with pytest.raises(ValueError, match="popularity"):
-        model.recommend(3, popularity=-1.0)
+    for settings in ({"items": some}, {"popularity": 5.0}, {"items": some, "popularity": 0.3}):
+        lists, ratings = model.recommend_all(6, [3, 7], **settings)
+        for row, beside, user in zip(lists, ratings, (3, 7)):
+            one = model.recommend(user, 6, **settings)
+            np.testing.assert_array_equal(row[np.isfinite(beside)], one.items)
+            np.testing.assert_allclose(beside[np.isfinite(beside)], one.ratings, atol=1e-5)
+    for recommend in (model.recommend, lambda user, popularity: model.recommend_all(3, [user], popularity=popularity)):
+        with pytest.raises(ValueError, match="popularity"):
+            recommend(3, popularity=-1.0)
     assert repr(model.recommend(3, 20)).endswith(", … 20 in all)")
     assert len(repr(model.explain(7, 3))) < 250
 

@@ -173,7 +173,9 @@ class Ratings:
         columns = {"user": self.user, "item": self.item} | self._along
         for name, column in columns.items():
             if len(column) != len(self):
-                raise ValueError(f"there are {len(self)} ratings and {len(column)} values of {name}; give one for each.")
+                raise ValueError(
+                    f"there are {len(self)} ratings and {len(column)} values of {name}; give one for each."
+                )
         for part in blocks(len(self)):
             self._refuse(part, ~np.isfinite(self.rating[part]), self.rating, "rating", "must be finite; leave it out")
             for name, n in (("user", self.n_users), ("item", self.n_items)):
