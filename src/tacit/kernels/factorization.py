@@ -236,8 +236,10 @@ def _system(square, base, prior, shift, per_noise, U):
         offset = square[0, 1] if r == 0 else square[1, k]
         right = line[last] - offset
         if dense:
-            for s in range(r, q):
-                own[s] += base[k, s + 1 if s else 0] * per_noise
+            also = base[k]
+            own[r] += also[k] * per_noise
+            for s in range(PLACE(r + 1), PLACE(q)):
+                own[s] += also[s + one] * per_noise
             right -= base[1, k]
         own[q] = right * per_noise + shift[r]
     return square[last, last] - 2.0 * square[1, last] + square[1, 1] + (base[1, 1] if dense else 0.0)
