@@ -134,9 +134,7 @@ def test_a_search_counts_rows_by_their_weight(rows):
     first = (both.index < len(known)).astype(float)
     assert BeliefNetwork().fit(both, sample_weight=first).nodes_.edges
     assert not BeliefNetwork().fit(both, sample_weight=1 - first).nodes_.edges
-    with pytest.raises(
-        ValueError, match=r"counts rows, but sample_weight holds 0\.5; give whole numbers of at most"
-    ):
+    with pytest.raises(ValueError, match=r"counts rows, but sample_weight holds 0\.5; give whole numbers of at most"):
         BeliefNetwork().fit(both, sample_weight=np.full(len(both), 0.5))
 
 

@@ -1,5 +1,7 @@
 """`find_network`: edges of any table, how surely they are found, how well cells are guessed, and what is said of it."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -131,3 +133,34 @@ def test_a_table_for_a_network_with_other_variables_is_refused():
     network = BeliefNetwork([("owns", "income")]).fit(frame)
     with pytest.raises(ValueError, match="has continuous or hidden variables"):
         choice.study_table(network, open_table(frame))
+
+
+def any_column(rng, n):
+    """Cells of some kind, few of which a network can use."""
+    kinds = (
+        lambda: rng.normal(size=n) * 10.0 ** rng.integers(-9, 9), lambda: rng.integers(0, rng.integers(1, 40), n),
+        lambda: rng.choice(["a", "b c", "é", "?"], n), lambda: rng.random(n) < rng.random(), lambda: np.full(n, 3.5),
+        lambda: np.full(n, np.nan), lambda: np.where(rng.random(n) < 0.9, 0.0, rng.exponential(size=n)),
+        lambda: [f"id {i}" for i in range(n)], lambda: np.round(rng.normal(size=n), 1) + 1e7,
+    )  # fmt: skip
+    return kinds[rng.integers(len(kinds))]()
+
+
+def test_any_table_gives_a_network_or_says_why_not():
+    rng, n_learned = np.random.default_rng(0), 0
+    for _ in range(60):
+        n, d = int(rng.choice([2, 3, 5, 12, 40, 120])), int(rng.integers(2, 9))
+        frame = pd.DataFrame({f"c{j}": any_column(rng, n) for j in range(d)})
+        frame = frame.mask(rng.random(frame.shape) < rng.choice([0.0, 0.1, 0.5]))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = find_network(frame, check=1)
+        except ValueError as error:
+            assert "that a network can be learned from" in str(error)  # noqa: PT017
+            continue
+        told, n_learned = found.study(), n_learned + 1
+        assert all(sum(each.probabilities) == pytest.approx(1.0) for each in told.variables)
+        assert np.isfinite(found.model.score_samples(found.table)).all()
+        assert not any("nan" in sentence for sentence in [*told.summary, *told.limits])
+    assert n_learned > 20

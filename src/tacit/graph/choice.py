@@ -125,7 +125,7 @@ def find_network(
     >>> age = rng.integers(20, 80, 300)
     >>> found = find_network({"age": age, "retired": np.where(age + rng.normal(0, 5, 300) > 63, "yes", "no")})
     >>> found.model.schema_.columns[0].levels, len(found.model.nodes_.edges)
-    (('under 40', '40 to under 60', '60 and over'), 1)
+    (('under 40', '40 to under 65', '65 and over'), 1)
     """
     from ..tables.opening import as_table
 
