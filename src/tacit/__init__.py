@@ -6,8 +6,8 @@ from typing import Any
 __version__ = "0.1.0"
 
 _SUBMODULES = (
-    "classification", "cluster", "datasets", "engine", "factor", "families", "graph", "impute", "linear_model", "mixture", "plot", "recommend",
-    "report", "sequence", "source", "study", "tables", "testing", "topics",
+    "classification", "cluster", "datasets", "engine", "factor", "families", "graph", "impute", "linear_model", "mixture", "plot",
+    "recommend", "report", "sequence", "source", "study", "tables", "testing", "topics",
 )  # fmt: skip
 _NAMES = {"load": "tacit.persistence", "save": "tacit.persistence"}
 

@@ -1,4 +1,4 @@
-"""Linear models of a target: least squares, ridge, Bayesian and sparse Bayesian regression, with missing features integrated out."""
+"""Linear models of a target: least squares, ridge and Bayesian regression, with missing features integrated out."""
 
 from .basis import BasisExpansion
 from .bayesian import BayesianLinearRegression, BayesianRidge

@@ -1,6 +1,6 @@
 """`Predictive`: what a linear model says of the targets of rows, as a distribution.
 
-y* | x* ~ t_ν(b + wᵀx*, s² (1 + 1/n + (x* − x̄)ᵀ C (x* − x̄)))    of complete rows, and a mixture over draws of the parameters of others
+y* | x* ~ t_ν(b + wᵀx*, s² (1 + 1/n + (x* − x̄)ᵀ C (x* − x̄)))    of complete rows; else a mixture over draws
 """
 
 from __future__ import annotations

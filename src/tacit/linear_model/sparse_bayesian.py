@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.linalg import pinvh
+from scipy.linalg.lapack import dpotrf, dpotri
 
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
 from ..declared import SQUARES, Numbers
-from .base import Estimate, Spread
 from .bayesian import EvidenceModel, _traces
 from .design import Design
 from .evidence import Hyper
+from .spread import Estimate, Spread
 
 __all__ = ["ARDRegression", "SparseBayesianRegression"]
 
@@ -196,20 +196,23 @@ class ARDRegression(EvidenceModel):
     updates: str = "fixed_point"
     scale: bool = False
     n_jobs: int | None = None
-    _min_rows: ClassVar[int] = 2
+    _min_rows = 2
+    _monotone = False  # a column that is dropped costs some evidence
     _saved: ClassVar = EvidenceModel._saved | {"lambda_": Numbers("d | m d", low=0, high=SQUARES)}
 
     def _check_settings(self) -> None:
         super()._check_settings()
         check_number("threshold_lambda", self.threshold_lambda, numbers.Real, 0)
         if self.updates == "given":
-            raise ValueError("updates='given' keeps precisions as they are, of which none are given; use 'fixed_point' or 'em'.")
+            raise ValueError(
+                "updates='given' keeps precisions as they are, of which none are given; use 'fixed_point' or 'em'."
+            )
 
     def _learn(self, design: Design, before: Any = None, exact: bool = True) -> Estimate:
         scale, (m, d) = self._scale(design, before), (len(design.total), design.shape[1])
         if design.wide and design.root_weight is not None:
             raise ValueError(
-                f"X has {design.shape[0]} sparse rows and {d} columns, more than rows; give them as an ordinary array, or use Ridge."
+                f"X has {design.shape[0]} sparse rows and {d} columns, more than rows; give an ordinary array, or use Ridge."
             )
         scaled = design if (scale == 1.0).all() else design.scaled(scale)
         found, traces, steps = [], [], []
@@ -263,7 +266,7 @@ class ARDRegression(EvidenceModel):
     @property
     def sigma_(self) -> np.ndarray:
         """Posterior covariance of the kept coefficients; of several targets, that of all coefficients of each."""
-        found = (self.spread_.dense() / np.atleast_1d(self.alpha_)[:, None, None]).astype(self.coef_.dtype)
+        found = (self._check_spread().dense() / np.atleast_1d(self.alpha_)[:, None, None]).astype(self.coef_.dtype)
         return found[0][np.ix_(self.relevant_, self.relevant_)] if self.one_target_ else found
 
 
