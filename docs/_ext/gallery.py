@@ -41,6 +41,7 @@ TASKS = {
         "bayes_classifiers",
         "classes_of_groups",
         "conjugate_learning",
+        "curves_with_bands",
     ),
     "Recommendations": ("movielens", "rating_types", "cold_start"),
     "Sequences": ("earthquake_regimes", "market_regimes", "dishonest_casino", "click_streams", "chunking"),
