@@ -221,8 +221,16 @@ class BayesianLinearRegression(BayesianRidge):
 
     Parameters
     ----------
-    max_iter, tol, compute_score, scale
-        As in `BayesianRidge`, which has the other settings too.
+    max_iter : int, default=1000
+        Steps at most.
+    tol : float, default=1e-8
+        Stop when the coefficients together move by less.
+    compute_score : bool, default=True
+        Whether the log evidence is computed at every step.
+    scale : bool, default=True
+        Whether the prior is on coefficients of columns divided by their standard deviations, so that units do not matter.
+    alpha_1, alpha_2, lambda_1, lambda_2, alpha_init, lambda_init, fit_intercept, copy_X, verbose, updates, n_jobs
+        As in `BayesianRidge`.
 
     Attributes
     ----------
@@ -243,7 +251,7 @@ class BayesianLinearRegression(BayesianRidge):
     >>> model = BayesianLinearRegression().fit(x[:, None], 3 * x + np.sin(40 * x))
     >>> y, std = model.predict([[0.5], [2.0]], return_std=True)
     >>> std.round(2)
-    array([0.69, 1.11])
+    array([0.74, 0.99])
     """
 
     _: KW_ONLY

@@ -40,7 +40,7 @@ class Predictive:
     >>> model = LinearRegression().fit(x[:, None], 2.0 * x + np.sin(x))
     >>> low, high = model.predictive([[10.0]]).interval(0.95)
     >>> low.round(1), high.round(1)
-    (array([18.6]), array([21.7]))
+    (array([18.5]), array([21.5]))
     """
 
     law: QuantileLaw

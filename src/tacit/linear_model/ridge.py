@@ -78,7 +78,7 @@ class Ridge(LinearModel):
     >>> model = Ridge(alpha=0.1).fit(X, y)
     >>> low, high = model.predict_interval(X[:1], 0.9)
     >>> low.round(), high.round()
-    (array([116.]), array([295.]))
+    (array([110.]), array([290.]))
     """
 
     alpha: Any = 1.0
