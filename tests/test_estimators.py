@@ -125,6 +125,7 @@ ESTIMATORS = [
     BasisExpansion(),
     BasisExpansion("rbf", n_centers=3),
     BeliefNetwork([]),
+    BeliefNetwork(),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
