@@ -43,6 +43,7 @@ TASKS = {
         "classes_of_groups",
         "conjugate_learning",
         "co2_forecast",
+        "curves_with_bands",
     ),
     "Recommendations": ("movielens", "rating_types", "cold_start"),
     "Sequences": ("earthquake_regimes", "market_regimes", "dishonest_casino", "click_streams", "chunking"),

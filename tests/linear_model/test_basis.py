@@ -31,7 +31,9 @@ def test_splines_are_the_rivals():
 
 def test_steps_and_bumps():
     X = np.array([[0.0], [1.0], [2.0]])
-    np.testing.assert_array_equal(BasisExpansion("heaviside", centers=[0.5, 1.5]).fit_transform(X), [[0, 0], [1, 0], [1, 1]])
+    np.testing.assert_array_equal(
+        BasisExpansion("heaviside", centers=[0.5, 1.5]).fit_transform(X), [[0, 0], [1, 0], [1, 1]]
+    )
     bumps = BasisExpansion("rbf", centers=[[0.0], [2.0]], width=1.0).fit(X)
     expected = np.exp(-0.5 * (X - [0.0, 2.0]) ** 2 / X.var())
     np.testing.assert_allclose(bumps.transform(X), expected)

@@ -14,121 +14,19 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Arrays, record
 from ..base.supervised import Supervised
 from ..checks import check_n_jobs, check_out, check_weight
-from ..declared import SQUARES, Numbers, Part, declare
+from ..declared import SQUARES, Numbers, Part
 from ..families.laws import NormalLaw, StudentLaw
 from ..kernels import host, rows_on_host
 from ..source import Block, Source, is_streamed
 from ..source.writer import ParquetWriter
-from .design import HELD, Design, Spectrum, design_of, of_rows
+from .design import HELD, Design, design_of, of_rows
 from .joint import EXACT, Joints, draw_joints, few, joints_around, learn_joint, predicted
 from .predictive import Predictive
+from .spread import Estimate, Features, Spread, features_of
 
-__all__ = ["Estimate", "Features", "LinearModel", "Spread"]
-
-MOST_FEATURES = 4000  # columns whose covariance is kept
-
-
-@record
-class Spread(Arrays):
-    """Covariances of coefficients in units of the noise variance, one for every target or one for all.
-
-    In units of the columns' scale C = R Rᵀ or, of fewer rows than columns, C = φ I − R Rᵀ; φ is 0 in the former case.
-    """
-
-    free: np.ndarray
-    root: np.ndarray
-    scale: np.ndarray
-    _saved = declare(free=Numbers("k", low=0, high=SQUARES), root=Numbers("k d q", high=SQUARES), scale=Numbers("d", above=0))
-
-    @classmethod
-    def primal(cls, root: np.ndarray, scale: np.ndarray | None = None) -> Spread:
-        """The spread C = R Rᵀ of all targets."""
-        return cls(np.zeros(1), root[None], np.ones(len(root)) if scale is None else scale)
-
-    @classmethod
-    def along(cls, spectrum: Spectrum, penalty: np.ndarray, scale: np.ndarray | None = None) -> Spread | None:
-        """The spread (G + penalty)⁻¹ for a penalty or one for each target; None where it has no bound."""
-        (d, r), e = spectrum.axes.shape, spectrum.values
-        penalty, scale = np.atleast_1d(penalty).astype(np.float64), np.ones(d) if scale is None else scale
-        if r == d:
-            return cls(np.zeros(len(penalty)), spectrum.axes / np.sqrt(e + penalty[:, None, None]), scale)
-        if not (penalty > 0).all():
-            return None
-        share = np.sqrt(e / (penalty[:, None] * (e + penalty[:, None])))
-        return cls(1.0 / penalty, spectrum.axes * share[:, None], scale)
-
-    def dense(self) -> np.ndarray:
-        """C, (k, d, d)."""
-        product = self.root @ self.root.transpose(0, 2, 1)
-        free = self.free[:, None, None]
-        return np.where(free > 0, free * np.eye(len(self.scale)) - product, product) / np.outer(self.scale, self.scale)
-
-    def of(self, X: np.ndarray) -> np.ndarray:
-        """xᵀ C x of rows, (n, k)."""
-        X = X / self.scale
-        found = [
-            squares if free == 0 else np.maximum(free * np.einsum("ij,ij->i", X, X) - squares, 0.0)
-            for free, squares in zip(self.free, (((X @ root) ** 2).sum(axis=1) for root in self.root))
-        ]
-        return np.array(found).T
-
-    def draw(self, n_draws: int, rng: np.random.Generator) -> np.ndarray:
-        """Draws (n_draws, k, d) of N(0, C)."""
-        if not self.free.any():
-            noise = rng.standard_normal((n_draws, len(self.root), self.root.shape[2]))
-            return np.einsum("kdq,nkq->nkd", self.root, noise) / self.scale
-        value, axes = np.linalg.eigh(self.dense())
-        noise = rng.standard_normal((n_draws, *value.shape))
-        return np.einsum("kdq,nkq->nkd", axes * np.sqrt(np.maximum(value, 0.0))[:, None], noise)
-
-
-@record
-class Features(Arrays):
-    """Weight, mean and covariance of the features, by which missing ones are integrated out."""
-
-    weight: np.ndarray
-    mean: np.ndarray
-    covariance: np.ndarray
-    _saved = declare(weight=Numbers(low=0), mean=Numbers("d"), covariance=Numbers("d d", form="scatter", high=SQUARES))
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """What was learned of a `Design`.
-
-    Attributes
-    ----------
-    coef : (m, d)
-    noise : (m,)
-        Noise variances that rows are expected with: maximum likelihood, or the posterior mode.
-    covariance : (m, d, d) or None
-        Posterior covariances of the coefficients, where the objective integrates over them.
-    objective : float
-        What the objective has beside the likelihood of rows: a log prior, less the information that the posterior has on it.
-    spread : Spread or None
-        Covariances of the coefficients in units of the noise variance.
-    freedom : (m,)
-        Effective number of coefficients.
-    penalty : (m, d) or float
-        Precisions of the coefficients' prior times the noise variance, infinite where they are 0.
-    start : ndarray or None
-        Hyperparameters to go on from in the next step of EM.
-    more : dict
-        Further fitted attributes.
-    """
-
-    coef: np.ndarray
-    noise: np.ndarray
-    covariance: np.ndarray | None = None
-    objective: float = 0.0
-    spread: Spread | None = None
-    freedom: np.ndarray | None = None
-    penalty: Any = 0.0
-    start: np.ndarray | None = None
-    more: Any = None
+__all__ = ["LinearModel"]
 
 
 class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
@@ -140,6 +38,7 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
     """
 
     _takes_sparse = True
+    _monotone = True  # whether what it learns of complete rows never lowers the objective
     _min_rows = 1
     fit_intercept: bool = True
     coef_: np.ndarray
@@ -206,11 +105,16 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
 
     def _of_array(self, X: Any, y: Any, sample_weight: Any) -> Design | None:
         """The design of a complete array that is held as it is: making a source of few rows would take longer than learning."""
-        if type(X) is not np.ndarray or X.dtype not in self._dtypes or not 0 < X.size <= HELD or type(y) is not np.ndarray:
+        if (
+            type(X) is not np.ndarray
+            or X.dtype not in self._dtypes
+            or not 0 < X.size <= HELD
+            or type(y) is not np.ndarray
+        ):
             return None
         X = self._validate(X, reset=True)
         targets = self._checked_targets(y)
-        if len(targets) != len(X) or np.isnan(X.sum()):
+        if len(targets) != len(X):
             return None
         return of_rows(X, targets, check_weight(sample_weight, len(X)), self.fit_intercept)
 
@@ -238,10 +142,11 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         self.intercept_ = self._intercept(intercept, dtype)
         self.X_offset_, self.n_weight_ = design.x_mean, design.weight
         self.noise_variance_, self.spread_ = found.noise, found.spread
-        self.dof_ = design.weight - (0.0 if found.freedom is None else found.freedom) - float(self.fit_intercept)
-        self.dof_ = np.broadcast_to(self.dof_, found.noise.shape).copy()
+        freedom = np.zeros(1) if found.freedom is None else found.freedom
+        left = design.weight - freedom - float(self.fit_intercept)
+        self.dof_ = np.broadcast_to(left, found.noise.shape).copy()
         self.penalty_ = np.broadcast_to(np.asarray(found.penalty, dtype=np.float64), coef.shape)
-        self.features_ = features or _features(design)
+        self.features_ = features or features_of(design)
         self.__dict__.pop("_joints", None)
         for name, value in (found.more or {}).items():
             setattr(self, name, value)
@@ -257,7 +162,7 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
     def _coef(self) -> np.ndarray:
         return np.atleast_2d(self.coef_)
 
-    def _expected(self, block: Block) -> np.ndarray:
+    def _expected(self, block: Any) -> np.ndarray:
         """Expectations of the targets of a block's rows, (n, m)."""
         X = rows_on_host(block.X)
         X = X.matrix if hasattr(X, "matrix") else X
@@ -277,11 +182,13 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         if self.features_ is None:
             raise ValueError(
                 f"X has missing values, but {type(self).__name__} was fitted on {len(self.X_offset_)} columns and fewer rows, so "
-                "that nothing is known of how features go together; fill them first, for example with tacit.impute.GaussianImputer."
+                "that nothing is known of how features go together; fill them first, as tacit.impute.GaussianImputer does."
             )
         coef, features = self._coef.astype(np.float64), self.features_
         intercept = np.broadcast_to(np.atleast_1d(self.intercept_), len(coef)).astype(np.float64)
-        return Joints(*(each[None] for each in (features.mean, features.covariance, coef, intercept, self.noise_variance_)))
+        return Joints(
+            *(each[None] for each in (features.mean, features.covariance, coef, intercept, self.noise_variance_))
+        )
 
     def predict(self, X: Any, return_std: bool = False, out: Any = None) -> Any:
         """Expectations of the targets; of rows with missing features, given those that are observed.
@@ -305,12 +212,10 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         check_is_fitted(self)
         if out is not None:
             return self._written(X, return_std, out)
-        if not return_std and type(X) is np.ndarray and X.dtype == np.float64 and not hasattr(self, "feature_names_in_"):
-            # Of complete rows that need no other check, the answer says that they were: nothing else would be found out.
-            if X.ndim == 2 and X.shape[1] == self.n_features_in_ and len(X):
-                found = X @ self.coef_.T + self.intercept_
-                if np.isfinite(found).all():
-                    return found if found.ndim == 1 or not self.one_target_ else found[:, 0]
+        if not return_std and self._needs_no_check(X):
+            found = X @ self.coef_.T + self.intercept_
+            if np.isfinite(found).all():  # so were the cells: checks would find out nothing else
+                return found
         if not is_streamed(X) and type(X).__name__ != "DataTable":
             X = self._validate(X, reset=False)
             parts = [self._told_of(Block.of(X) if return_std else _Rows(X), return_std)]
@@ -320,6 +225,11 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
             parts, dtype = list(source.map(lambda block: self._told_of(block, return_std))), source.dtype
         mean, *std = (self._columns_like_targets(np.concatenate(each).astype(dtype)) for each in zip(*parts))
         return (mean, *std) if return_std else mean
+
+    def _needs_no_check(self, X: Any) -> bool:
+        """Whether these are rows as they were fitted, but for what shows in predictions."""
+        plain = type(X) is np.ndarray and X.dtype == np.float64 and not hasattr(self, "feature_names_in_")
+        return plain and X.ndim == 2 and len(X) > 0 and X.shape[1] == self.n_features_in_
 
     def _told_of(self, block: Any, return_std: bool) -> tuple[np.ndarray, ...]:
         mean = self._expected(block)
@@ -337,9 +247,11 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
 
     # Distributions
 
-    def _check_spread(self) -> None:
+    def _check_spread(self) -> Spread:
+        """The spread of the coefficients, where it is known."""
         if self.spread_ is None:
             raise ValueError(f"standard deviations are not known: {self._no_spread()}.")
+        return self.spread_
 
     def _no_spread(self) -> str:
         """Why there are no standard deviations."""
@@ -362,8 +274,8 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
 
     def _shares(self, X: np.ndarray) -> np.ndarray:
         """Variances of targets in units of the noise variance, (n, k)."""
-        mean = 1.0 / self.n_weight_ if self.fit_intercept else 0.0
-        return 1.0 + mean + self.spread_.of(X - self.X_offset_)
+        mean, spread = 1.0 / self.n_weight_ if self.fit_intercept else 0.0, self._check_spread()
+        return 1.0 + mean + spread.of(X - self.X_offset_)
 
     def _drawn(self) -> Joints | None:
         """Draws of the parameters, where rows were few; None where the estimate will do."""
@@ -376,9 +288,7 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
 
     @cached_property
     def _joints(self) -> Joints:
-        return joints_around(
-            self._joint(), self.n_weight_, self.spread_, self.dof_, self.X_offset_, self.fit_intercept
-        )
+        return joints_around(self._joint(), self.n_weight_, self.spread_, self.dof_, self.X_offset_, self.fit_intercept)
 
     def _over_draws(self, joints: Joints, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances of the targets under every draw, (n, m, draws)."""
@@ -401,7 +311,9 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         check_is_fitted(self)
         self._check_spread()
         if is_streamed(X):
-            raise ValueError("predictive takes rows in memory; read the part you need first, or use predict with return_std.")
+            raise ValueError(
+                "predictive takes rows in memory; read the part you need first, or use predict with return_std."
+            )
         X = _dense(Block.of(self._validate(X, reset=False)))
         mean = self._expected(_Rows(X))
         shape = mean.shape if not self.one_target_ else mean.shape[:1]
@@ -436,7 +348,9 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         self._one_target = bool(self.one_target_)
 
     def _results(self, X: np.ndarray) -> dict[str, np.ndarray]:
-        mean, *std = self.predict(X, return_std=self.spread_ is not None) if self.spread_ is not None else (self.predict(X),)
+        mean, *std = (
+            self.predict(X, return_std=self.spread_ is not None) if self.spread_ is not None else (self.predict(X),)
+        )
         found = {"predicted": mean} if self.one_target_ else {f"predicted_{t}": part for t, part in enumerate(mean.T)}
         if std:
             found |= {"std": std[0]} if self.one_target_ else {f"std_{t}": part for t, part in enumerate(std[0].T)}
@@ -455,14 +369,3 @@ def _dense(block: Block) -> np.ndarray:
     X = rows_on_host(block.X)
     X = X.matrix.toarray() if hasattr(X, "matrix") else host(X)
     return X.astype(np.float64)
-
-
-def _features(design: Design) -> Features | None:
-    """The features' distribution, where more rows than columns tell of it."""
-    d = design.shape[1]
-    if design.wide or d > MOST_FEATURES:
-        return None
-    covariance = design.gram / design.weight
-    if not design.x_mean.any() and design.center.any():
-        covariance = covariance - np.outer(design.center, design.center)
-    return Features(np.float64(design.weight), design.center, covariance)

@@ -37,16 +37,16 @@ class BasisExpansion(TransformerMixin, RowsEstimator):
     Parameters
     ----------
     kind : {"polynomial", "rbf", "arctan", "heaviside", "spline"}, default="polynomial"
-        Products of powers of columns up to a total degree; Gaussian bumps around points; smooth steps, sharp steps and B-splines of
-        every column on its own.
+        Products of powers of columns up to a total degree; Gaussian bumps around points; smooth steps, sharp steps and B-splines
+        of every column on its own.
     degree : int, default=3
         Of polynomials, and of the pieces of splines.
     n_centers : int, default=10
         Bumps; of other kinds steps or knots per column, and of bumps on a grid points per column.
     centers : {"auto", "kmeans", "quantile", "grid"} or array-like, default="auto"
         Where they lie: at the centres of k-means (bumps by default), at quantiles of each column (the others by default), evenly
-        between a column's least and greatest value, or as given: of shape (n_centers, n_features) for bumps, else (n_centers,) for
-        every column.
+        between a column's least and greatest value, or as given: of shape (n_centers, n_features) for bumps, else (n_centers,)
+        for every column.
     width : float or None, default=None
         Of bumps and smooth steps, in standard deviations of the columns; default the mean distance between neighbours.
     random_state : int, RandomState instance or None, default=0
@@ -92,6 +92,7 @@ class BasisExpansion(TransformerMixin, RowsEstimator):
         "width_": Numbers(above=0, needed=lambda self: self.kind in ("rbf", "arctan")),
         "scale_": Numbers("d", above=0),
     }
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -108,7 +109,9 @@ class BasisExpansion(TransformerMixin, RowsEstimator):
             if self.centers == "kmeans" and self.kind != "rbf":
                 raise ValueError(f"centers='kmeans' is for kind='rbf', not {self.kind!r}; use 'quantile' or 'grid'.")
             if self.centers == "quantile" and self.kind == "rbf":
-                raise ValueError("centers='quantile' is for functions of one column; use 'kmeans' or 'grid' with kind='rbf'.")
+                raise ValueError(
+                    "centers='quantile' is for functions of one column; use 'kmeans' or 'grid' with kind='rbf'."
+                )
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the functions.
@@ -137,9 +140,9 @@ class BasisExpansion(TransformerMixin, RowsEstimator):
             self.width_ = self.width or _apart(self.centers_ / self.scale_)
         else:
             self.centers_ = self._places(cells)
-            self.width_ = self.width or float(np.mean(np.ptp(self.centers_ / self.scale_[:, None], axis=1)) or 1.0) / max(
-                self.centers_.shape[1] - 1, 1
-            )
+            self.width_ = self.width or float(
+                np.mean(np.ptp(self.centers_ / self.scale_[:, None], axis=1)) or 1.0
+            ) / max(self.centers_.shape[1] - 1, 1)
         return self
 
     def _bumps(self, cells: np.ndarray) -> np.ndarray:
@@ -251,9 +254,7 @@ class BasisExpansion(TransformerMixin, RowsEstimator):
                 " ".join(name if p == 1 else f"{name}^{p}" for name, p in zip(names, row) if p) for row in self.powers_
             ]
         elif self.kind == "rbf":
-            told = [
-                f"rbf({', '.join(f'{name}={_short(c)}' for name, c in zip(names, row))})" for row in self.centers_
-            ]
+            told = [f"rbf({', '.join(f'{name}={_short(c)}' for name, c in zip(names, row))})" for row in self.centers_]
         elif self.kind == "spline":
             count = self.centers_.shape[1] + self.degree - 2
             told = [f"spline {k + 1} of {name}" for name in names for k in range(count)]
@@ -271,7 +272,9 @@ def _powers(d: int, degree: int) -> np.ndarray:
     """Exponents of all products of columns up to a total degree, but for the constant."""
     terms = [term for size in range(1, degree + 1) for term in combinations_with_replacement(range(d), size)]
     if len(terms) > MOST_FUNCTIONS:
-        raise ValueError(f"degree={degree} of {d} columns makes {len(terms)} terms, more than {MOST_FUNCTIONS}; use a lower one.")
+        raise ValueError(
+            f"degree={degree} of {d} columns makes {len(terms)} terms, more than {MOST_FUNCTIONS}; use a lower one."
+        )
     return np.array([np.bincount(term, minlength=d) for term in terms])
 
 
@@ -285,7 +288,7 @@ def _apart(centers: np.ndarray) -> float:
 
 
 def _splines(x: np.ndarray, knots: np.ndarray, degree: int) -> np.ndarray:
-    """B-splines of a column but for the first, which follows from the others and the intercept; straight beyond the last knots."""
+    """B-splines of a column but for the first, which the others and the intercept imply; straight beyond the last knots."""
     whole = np.concatenate([np.repeat(knots[0], degree), knots, np.repeat(knots[-1], degree)])
     basis = BSpline(whole, np.eye(len(whole) - degree - 1), degree)
     inside = np.clip(x, knots[0], knots[-1])

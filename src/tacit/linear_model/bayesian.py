@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number
 from ..declared import SQUARES, Numbers, Whole
-from .base import Estimate, LinearModel, Spread
+from .base import LinearModel
 from .design import Design
 from .evidence import UPDATES, Evidence, Hyper
+from .spread import Estimate, Spread
 
 __all__ = ["BayesianLinearRegression", "BayesianRidge", "EvidenceModel"]
 
@@ -85,7 +86,7 @@ class EvidenceModel(LinearModel):
 
 @settings
 class BayesianRidge(EvidenceModel):
-    """Bayesian linear regression by evidence; a drop-in for scikit-learn's, which also takes missing features and several targets.
+    """Bayesian linear regression by evidence; a drop-in for scikit-learn's that takes missing features and several targets.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ class BayesianRidge(EvidenceModel):
         for t in range(m):
             evidence = Evidence(spectrum, t, design.weight, self._hyper)
             start = self._start(design.y_variance[t]) if before is None else before[2 * t : 2 * t + 2]
-            alpha, lambda_, trace, n_steps = self._maximum(evidence, *start, exact)
+            alpha, lambda_, trace, n_steps = self._maximum(evidence, start, exact)
             coef.append(spectrum.axes @ evidence.coef(alpha, lambda_) / scale)
             precisions.append((alpha, lambda_))
             freedom.append(evidence.freedom(alpha, lambda_))
@@ -191,7 +192,9 @@ class BayesianRidge(EvidenceModel):
             np.concatenate([both.ravel(), scale]), more,
         )  # fmt: skip
 
-    def _maximum(self, evidence: Evidence, alpha: float, lambda_: float, exact: bool) -> tuple:
+    def _maximum(self, evidence: Evidence, start: Any, exact: bool) -> tuple:
+        """Precisions that maximise the evidence, or at least do not lower it; see `Evidence.maximum`."""
+        alpha, lambda_ = map(float, start)
         found = evidence.maximum(alpha, lambda_, self.updates, self.max_iter, self.tol, exact and self.compute_score)
         if not exact and evidence.value(*found[:2]) < evidence.value(alpha, lambda_):
             return evidence.maximum(alpha, lambda_, "em", self.max_iter, self.tol, False)
@@ -205,7 +208,7 @@ class BayesianRidge(EvidenceModel):
     def sigma_(self) -> np.ndarray:
         """Posterior covariance of the coefficients; of several targets one each."""
         check_is_fitted(self)
-        found = (self.spread_.dense() / np.atleast_1d(self.alpha_)[:, None, None]).astype(self.coef_.dtype)
+        found = (self._check_spread().dense() / np.atleast_1d(self.alpha_)[:, None, None]).astype(self.coef_.dtype)
         return found[0] if self.one_target_ else found
 
 
@@ -218,8 +221,16 @@ class BayesianLinearRegression(BayesianRidge):
 
     Parameters
     ----------
-    max_iter, tol, compute_score, scale
-        As in `BayesianRidge`, which has the other settings too.
+    max_iter : int, default=1000
+        Steps at most.
+    tol : float, default=1e-8
+        Stop when the coefficients together move by less.
+    compute_score : bool, default=True
+        Whether the log evidence is computed at every step.
+    scale : bool, default=True
+        Whether the prior is on coefficients of columns divided by their standard deviations, so that units do not matter.
+    alpha_1, alpha_2, lambda_1, lambda_2, alpha_init, lambda_init, fit_intercept, copy_X, verbose, updates, n_jobs
+        As in `BayesianRidge`.
 
     Attributes
     ----------
@@ -240,7 +251,7 @@ class BayesianLinearRegression(BayesianRidge):
     >>> model = BayesianLinearRegression().fit(x[:, None], 3 * x + np.sin(40 * x))
     >>> y, std = model.predict([[0.5], [2.0]], return_std=True)
     >>> std.round(2)
-    array([0.69, 1.11])
+    array([0.74, 0.99])
     """
 
     _: KW_ONLY

@@ -17,7 +17,7 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from ..factor.moments import moments
-from ..kernels import backend, host, rows_on_host
+from ..kernels import host, rows_on_host
 from ..source import ArraySource, Block, Source, SparseSource
 
 __all__ = ["Design", "Spectrum", "design_of", "factored", "inverse_root", "iterated", "of_moments", "of_rows"]
@@ -186,7 +186,7 @@ class Design:
             return self._decomposed()
         if self._sparse and min(self.shape) > SIDE:
             raise ValueError(
-                f"X has {self.shape[0]} sparse rows and {self.shape[1]} columns, of which the smaller number must be at most {SIDE} "
+                f"X has {self.shape[0]} sparse rows and {self.shape[1]} columns, but the smaller number must be at most {SIDE} "
                 "here: a square matrix of that size is decomposed; use Ridge, which takes steps, or fewer columns."
             )
         if self.wide:
@@ -195,9 +195,7 @@ class Design:
             values, left = values[kept], left[:, kept]
             axes, along = self.back(left) / np.sqrt(values), left.T @ self.Y
             rest = self.Y - left @ along
-            return Spectrum(
-                values, axes, np.sqrt(values)[:, None] * along, np.einsum("ij,ij->j", rest, rest)
-            )
+            return Spectrum(values, axes, np.sqrt(values)[:, None] * along, np.einsum("ij,ij->j", rest, rest))
         values, axes = np.linalg.eigh(self.gram)
         if values[0] < DIGITS * values[-1]:  # products of columns have lost what the rows themselves still tell
             if self.sums is None and not self._sparse:
@@ -282,7 +280,7 @@ def _of_rows(source: Any, fit_intercept: bool) -> Design | None:
     return of_rows(X, source.targets, source.weight, fit_intercept)
 
 
-def of_rows(X: np.ndarray, Y: np.ndarray, weight: np.ndarray | None, fit_intercept: bool) -> Design | None:
+def of_rows(X: np.ndarray, Y: Any, weight: np.ndarray | None, fit_intercept: bool) -> Design | None:
     """The design of rows in memory, which it holds; None where cells are missing."""
     X = X.astype(np.float64, copy=False)
     weight = None if weight is None or (weight == 1.0).all() else weight
@@ -305,15 +303,16 @@ def of_rows(X: np.ndarray, Y: np.ndarray, weight: np.ndarray | None, fit_interce
 
 def _of_sparse(source: SparseSource, fit_intercept: bool) -> Design:
     """The design of sparse rows, which stay sparse."""
-    weight, total = source.weight, float(source.weight.sum())
+    weight, targets = source.weight, np.asarray(source.targets)
+    total = float(weight.sum())
     root = np.sqrt(weight)
     X = source.X.astype(np.float64).multiply(root[:, None]).tocsr()
     center = source.X.T @ weight / total
-    x_mean, y_mean = center, weight @ source.targets / total
-    variance = np.average((source.targets - y_mean) ** 2, axis=0, weights=weight)
+    x_mean, y_mean = center, weight @ targets / total
+    variance = np.average((targets - y_mean) ** 2, axis=0, weights=weight)
     if not fit_intercept:
         x_mean, y_mean = np.zeros_like(x_mean), np.zeros_like(y_mean)
-    Y = (source.targets - y_mean) * root[:, None]
+    Y = (targets - y_mean) * root[:, None]
     squares = np.einsum("ij,ij->j", Y, Y)
     return Design(total, x_mean, y_mean, squares, X.shape, center, variance, X, Y, root_weight=root)
 

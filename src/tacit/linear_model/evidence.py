@@ -84,7 +84,7 @@ class Evidence:
         return self.prior(alpha, lambda_) + 0.5 * (fit - rest)
 
     def information(self, alpha: float, lambda_: float) -> float:
-        """Minus the information that the posterior of the coefficients has on their prior, and the hyperparameters' log density."""
+        """Log density of the hyperparameters, less what the posterior of the coefficients knows beyond their prior."""
         coef = self.coef(alpha, lambda_)
         trace = float((1.0 / (lambda_ + alpha * self.e)).sum()) + (self.d - len(self.e)) / lambda_
         length = self.d - lambda_ * (float(coef @ coef) + trace)
@@ -112,7 +112,8 @@ class Evidence:
         It has settled when the coefficients together move by less than `tol`.
         """
         scores, before, step = [], None, 0
-        for step in range(1, max_iter + 1):
+        while step < max_iter:
+            step += 1
             coef = self.coef(alpha, lambda_)
             if scored:
                 scores.append(self.value(alpha, lambda_))

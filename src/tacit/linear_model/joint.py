@@ -4,8 +4,9 @@ x ~ N(μ, Σ),   y | x ~ N(b + Wx, diag σ²),   q(w_t) = N(m_t, S_t):    the E-
 
     A⁻¹ = Σ⁻¹ + Σ_t S_t/σ_t²,    Cov x = A,   Cov(x, y) = A Mᵀ,   Cov y = M A Mᵀ + diag σ²
 
-which is ∝ exp E_q log p(x, y | W): uncertain coefficients count as further precision of x. Without uncertainty (maximum likelihood,
-MAP) it is the joint distribution itself. The engine's objective is the evidence lower bound, exact where no cell is missing.
+which is ∝ exp E_q log p(x, y | W): uncertain coefficients count as further precision of x. Without uncertainty (maximum
+likelihood, MAP) it is the joint distribution itself. The engine's objective is the evidence lower bound, exact where no cell is
+missing.
 
 References
 ----------
@@ -14,6 +15,7 @@ Little and Rubin (2002), Statistical Analysis with Missing Data, chapter 11.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -32,6 +34,7 @@ from ..source import Block, Source
 from ..source.block import Patterns
 from ..source.threads import one_blas_thread
 from .design import Design, of_moments
+from .spread import Features, Spread
 
 __all__ = ["EXACT", "Joints", "LinearGaussian", "draw_joints", "few", "joints_around", "learn_joint", "predicted"]
 
@@ -97,6 +100,7 @@ class LinearGaussian(Model):
     def __init__(self, estimator: Any, n_features: int) -> None:
         self.estimator, self.d = estimator, n_features
         self.family = FullGaussian(floor=FLOOR)
+        self.monotone = estimator._monotone
 
     def init(self, sample: Block, rng: np.random.Generator) -> JointParams:
         block = sample.joined
@@ -122,7 +126,9 @@ class LinearGaussian(Model):
 
     def settled(self, trace: Any, params: JointParams, image: JointParams, tol: float) -> Note | None:
         if (image.noise < NOTHING).any():
-            return Note(EXACT, "rows with missing values are fitted exactly, so that the noise variance fell to nothing")
+            return Note(
+                EXACT, "rows with missing values are fitted exactly, so that the noise variance fell to nothing"
+            )
         return super().settled(trace, params, image, tol)
 
     def design(self, stats: DenseStats, at: FullParams, n_rows: int = 0) -> Design:
@@ -179,8 +185,6 @@ def few(weight: float, n_features: int) -> bool:
 
 def learn_joint(estimator: Any, source: Source) -> tuple:
     """Learn a linear model from rows with missing features: the `Fit`, a design, the estimate and the features' distribution."""
-    from .base import Features
-
     model = LinearGaussian(estimator, source.n_features)
     sample = source.sample(SAMPLE_ROWS, np.random.default_rng(0))
     start = model.init(sample, np.random.default_rng(0))
@@ -188,18 +192,16 @@ def learn_joint(estimator: Any, source: Source) -> tuple:
     stats, params = found.stats, found.params
     design = model.design(stats.moments, params.components, source.n_rows)
     estimate = estimator._learn(design, params.start if params.start.size else None)
-    features = Features(np.float64(design.weight), design.center, model._features(design))
+    features = Features(np.array(design.weight), design.center, model._features(design))
     if estimate.spread is not None and not few(source.n_rows, source.n_features):
         estimate = _with_observed_spread(model, estimate, design, source, params)
     return found, design, estimate, features
 
 
-def _with_observed_spread(model: LinearGaussian, estimate: Any, design: Design, source: Source, params: JointParams) -> Any:
+def _with_observed_spread(
+    model: LinearGaussian, estimate: Any, design: Design, source: Source, params: JointParams
+) -> Any:
     """The estimate with the spread that observed cells leave, from the outer products of the rows' scores."""
-    from dataclasses import replace
-
-    from .base import Spread
-
     noise, coef, d = np.maximum(estimate.noise, 1e-300), estimate.coef, model.d
     outer = source.sum(partial(_score_products, model, estimate, design, params))
     roots = []
@@ -215,7 +217,9 @@ def _with_observed_spread(model: LinearGaussian, estimate: Any, design: Design, 
     return replace(estimate, spread=spread)
 
 
-def _score_products(model: LinearGaussian, estimate: Any, design: Design, params: JointParams, block: Block) -> np.ndarray:
+def _score_products(
+    model: LinearGaussian, estimate: Any, design: Design, params: JointParams, block: Block
+) -> np.ndarray:
     """Σ w s sᵀ for every target, s = E[(y − b − wᵀx)(x − x̄) | observed cells] in units of the noise variance."""
     joined, d = block.joined, model.d
     rows, cov = model.family.complete(params.components, joined, np.ones((len(block), 1)), return_cov=True)
@@ -283,7 +287,9 @@ def _redrawn(estimator: Any, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, r
     return coef, intercept, noise
 
 
-def joints_around(at: Joints, weight: float, spread: Any, dof: np.ndarray, x_offset: np.ndarray, intercept: bool) -> Joints:
+def joints_around(
+    at: Joints, weight: float, spread: Any, dof: np.ndarray, x_offset: np.ndarray, intercept: bool
+) -> Joints:
     """Draws of the parameters given complete rows, of which the estimates are all that there is to know.
 
     Parameters
@@ -314,7 +320,7 @@ def joints_around(at: Joints, weight: float, spread: Any, dof: np.ndarray, x_off
 
 
 def predicted(joints: Joints, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Expectations (draws, n, m) of the targets of rows, variances that missing features add, and filled rows of the first draw."""
+    """Expectations (draws, n, m) of the targets of rows, variances that missing cells add, and the first draw's filled rows."""
     patterns = Patterns.of(X)
     n, (n_draws, m, _) = len(X), joints.coef.shape
     mean, variance, filled = np.empty((n_draws, n, m)), np.zeros((n_draws, n, m)), X.copy()

@@ -15,8 +15,9 @@ from scipy.optimize import nnls
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
 from ..declared import SQUARES, Numbers, Whole
-from .base import Estimate, LinearModel, Spread
+from .base import LinearModel
 from .design import SIDE, Design, Spectrum, factored, inverse_root, iterated
+from .spread import Estimate, Spread
 
 __all__ = ["LinearRegression", "non_negative"]
 
@@ -139,8 +140,11 @@ def non_negative(design: Design, penalty: np.ndarray) -> Estimate:
     coef = []
     for t, alpha in enumerate(np.broadcast_to(penalty, m)):
         more = np.sqrt(alpha) * np.eye(rows.shape[1]) if alpha > 0 else rows[:0]
-        coef.append(np.zeros(rows.shape[1]) if not len(rows) else nnls(np.vstack([rows, more]), np.append(targets[:, t], np.zeros(len(more))))[0])
+        coef.append(
+            np.zeros(rows.shape[1])
+            if not len(rows)
+            else nnls(np.vstack([rows, more]), np.append(targets[:, t], np.zeros(len(more))))[0]
+        )
     found = np.array(coef)
     more = {"rank_": len(root), "singular_": np.sort(root)[::-1]}
     return Estimate(found, design.squares(found) / design.weight, freedom=(found > 0).sum(axis=1), more=more)
-

@@ -1,6 +1,6 @@
 """`Predictive`: what a linear model says of the targets of rows, as a distribution.
 
-y* | x* ~ t_ν(b + wᵀx*, s² (1 + 1/n + (x* − x̄)ᵀ C (x* − x̄)))    of complete rows, and a mixture over draws of the parameters of others
+y* | x* ~ t_ν(b + wᵀx*, s² (1 + 1/n + (x* − x̄)ᵀ C (x* − x̄)))    of complete rows; else a mixture over draws
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Predictive:
     >>> model = LinearRegression().fit(x[:, None], 2.0 * x + np.sin(x))
     >>> low, high = model.predictive([[10.0]]).interval(0.95)
     >>> low.round(1), high.round(1)
-    (array([18.6]), array([21.7]))
+    (array([18.5]), array([21.5]))
     """
 
     law: QuantileLaw

@@ -14,9 +14,10 @@ from scipy.linalg import cho_solve
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number
 from ..declared import Text
-from .base import Estimate, LinearModel, Spread
+from .base import LinearModel
 from .design import SIDE, Design, factored, inverse_root, iterated
 from .least_squares import non_negative
+from .spread import Estimate, Spread
 
 __all__ = ["Ridge"]
 
@@ -41,8 +42,9 @@ class Ridge(LinearModel):
     tol : float, default=1e-4
         Accuracy of these steps.
     solver : {"auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"}, default="auto"
-        All lead to the same minimum, which is found directly, by the smaller of its primal and dual form: by eigenvalues for "svd"
-        and where products of columns leave too few digits, by Cholesky's factor otherwise. Large sparse rows take LSQR's steps.
+        All lead to the same minimum, which is found directly, by the smaller of its primal and dual form: by eigenvalues for
+        "svd" and where products of columns leave too few digits, by Cholesky's factor otherwise. Large sparse rows take LSQR's
+        steps.
     positive : bool, default=False
         Whether coefficients must not be negative; for `solver` "auto" or "lbfgs".
     random_state : int, RandomState instance or None, default=None
@@ -76,7 +78,7 @@ class Ridge(LinearModel):
     >>> model = Ridge(alpha=0.1).fit(X, y)
     >>> low, high = model.predict_interval(X[:1], 0.9)
     >>> low.round(), high.round()
-    (array([116.]), array([295.]))
+    (array([110.]), array([290.]))
     """
 
     alpha: Any = 1.0
@@ -130,23 +132,32 @@ class Ridge(LinearModel):
 
     def _learn(self, design: Design, before: Any = None, exact: bool = True) -> Estimate:
         penalty = self._penalties(len(design.total))
+        spread: Spread | None = None
+        freedom: Any = 0.0
         if self.positive:
             found = non_negative(design, penalty)
-            coef, spread, freedom, how = found.coef, None, found.freedom, "nnls"
+            coef, freedom, how = found.coef, found.freedom, "nnls"
         elif design.root_weight is not None and min(design.shape) > SIDE:
-            coef, spread, freedom, how = iterated(design, penalty, self.tol, self.max_iter), None, 0.0, "lsqr"
+            coef, how = iterated(design, penalty, self.tol, self.max_iter), "lsqr"
         else:
             coef, spread, freedom, how = self._minimum(design, penalty)
         freedom = np.broadcast_to(np.asarray(freedom, dtype=np.float64), len(coef))
         squares, length = design.squares(coef), (coef**2).sum(axis=1)
         if not exact:
             noise = (squares + penalty * length) / design.weight
-            return Estimate(coef, noise, objective=-0.5 * float((penalty * length / noise).sum()), penalty=penalty[:, None])
+            return Estimate(
+                coef, noise, objective=-0.5 * float((penalty * length / noise).sum()), penalty=penalty[:, None]
+            )
         left = design.weight - freedom - float(self.fit_intercept)
         noise = squares / np.where(left > 1e-9 * design.weight, left, design.weight)
         spread = spread if (left > 1e-9 * design.weight).all() else None
         return Estimate(
-            coef, noise, spread=spread, freedom=freedom, penalty=penalty[:, None], more={"solver_": how if self.solver == "auto" else self.solver}
+            coef,
+            noise,
+            spread=spread,
+            freedom=freedom,
+            penalty=penalty[:, None],
+            more={"solver_": how if self.solver == "auto" else self.solver},
         )
 
     def _minimum(self, design: Design, penalty: np.ndarray) -> tuple:
@@ -162,7 +173,7 @@ class Ridge(LinearModel):
         if design.wide:
             coef = design.back(cho_solve((upper, False), design.Y)).T
             inverse = inverse_root(upper)
-            spread = None
+            spread: Spread | None = None
             if n * d <= WIDE_CELLS:
                 spread = Spread(np.array([1.0 / alpha]), design.back(inverse)[None] / np.sqrt(alpha), np.ones(d))
             return coef, spread, n - alpha * (inverse**2).sum(), "cholesky"

@@ -195,7 +195,7 @@ class Block:
         if backend(self.X) == "torch":
             import torch
 
-            X = torch.hstack([self.X, self.targets])
+            X: Any = torch.hstack([self.X, self.targets])
             patterns = Patterns.of(host(X)) if bool(X.sum().isnan()) else Patterns.whole(*X.shape)
         else:
             X = np.hstack([self.X, self.targets])
