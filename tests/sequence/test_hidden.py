@@ -12,7 +12,7 @@ from scipy.stats import norm
 import tacit
 from tacit.datasets import load
 from tacit.mixture import Mixture
-from tacit.sequence import GaussianHMM, HiddenMarkovModel, PoissonHMM
+from tacit.sequence import CategoricalHMM, GaussianHMM, HiddenMarkovModel, PoissonHMM
 from tacit.source import Block
 
 MOVE = np.array([[0.95, 0.05], [0.1, 0.9]])
@@ -331,6 +331,20 @@ def test_symbols_and_columns_that_were_not_there(diary, fitted):
         fitted.predict(X.assign(kind="away"))
     with pytest.raises(ValueError, match="mood"):
         fitted.predict(X.drop(columns="mood"))
+
+
+@pytest.mark.parametrize("label", [2, -3])
+def test_labels_that_are_no_state_are_refused(label):
+    y = np.where(np.arange(10) == 3, label, -1)
+    for model in (HiddenMarkovModel(2), GaussianHMM(2)):
+        with pytest.raises(ValueError, match=rf"y holds {label}, which is no class; known classes are 0 to 1, and −1"):
+            model.fit(X10, y=y)
+
+
+def test_symbols_that_were_not_there_at_fit_are_named():
+    model = CategoricalHMM(2, random_state=0).fit(np.array([[0, 1, 2, 1, 0, 2]]).T)
+    with pytest.raises(ValueError, match=r"X holds the symbol 7, but there are 3, numbered from 0; fit with n_features=8\."):
+        model.predict(np.array([[0], [7]]))
 
 
 def test_masked_moves_that_make_rows_impossible_are_named():
