@@ -85,7 +85,9 @@ def _decoders():
     from tacit import sequence
 
     data, move = gaussian_rows(), 0.9 * np.eye(10) + 0.1 * np.random.default_rng(0).dirichlet(np.ones(10), 10)
-    models = {name: _started("GaussianHMM", module, data, 1) for name, module in (("tacit", sequence), ("hmmlearn", hmm))}
+    models = {
+        name: _started("GaussianHMM", module, data, 1) for name, module in (("tacit", sequence), ("hmmlearn", hmm))
+    }
     for model in models.values():
         model.transmat_ = move
     return *data, models

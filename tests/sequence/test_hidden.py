@@ -343,7 +343,9 @@ def test_labels_that_are_no_state_are_refused(label):
 
 def test_symbols_that_were_not_there_at_fit_are_named():
     model = CategoricalHMM(2, random_state=0).fit(np.array([[0, 1, 2, 1, 0, 2]]).T)
-    with pytest.raises(ValueError, match=r"X holds the symbol 7, but there are 3, numbered from 0; fit with n_features=8\."):
+    with pytest.raises(
+        ValueError, match=r"X holds the symbol 7, but there are 3, numbered from 0; fit with n_features=8\."
+    ):
         model.predict(np.array([[0], [7]]))
 
 

@@ -50,7 +50,9 @@ def test_no_length_is_told_that_is_longer_than_any_series():
     """Of twenty series of ten steps one changes its level: regimes last for longer than can be seen."""
     rng, level = np.random.default_rng(0), np.repeat(np.arange(20) % 2, 10)
     level[5:10] = 1
-    table = pd.DataFrame({"id": np.repeat(np.arange(20), 10), "days": np.tile(np.arange(10), 20), "x": rng.normal(9.0 * level)})
+    table = pd.DataFrame(
+        {"id": np.repeat(np.arange(20), 10), "days": np.tile(np.arange(10), 20), "x": rng.normal(9.0 * level)}
+    )
     choice = find_regimes(table, sequence="id", states=[2], check=False)
     assert choice.model.time == "days"
     found, stays = choice.study(), choice.model.stays()

@@ -41,7 +41,9 @@ def likeliest(mean, circle, largest, eta):
     for k in range(len(mean)):
         x, y = mean[k, 0], mean[k, 1]
         r = np.sqrt(x * x + y * y)
-        if r > ONE_PLACE:  # at the largest κ directions near a step of the cycle are as likely as each other: that of the mean
+        if (
+            r > ONE_PLACE
+        ):  # at the largest κ directions near a step of the cycle are as likely as each other: that of the mean
             eta[k, 0], eta[k, 1] = largest * x / r, largest * y / r
             continue
         a, b = eta[k, 0], eta[k, 1]

@@ -140,7 +140,10 @@ def find_regimes(
     except ValueError as fault:
         if time == asked:
             raise
-        text = "{name!r} is taken as the time of a row, but {fault} If it is no time, say what is by {time}, or leave it out by {ignore}."
+        text = (
+            "{name!r} is taken as the time of a row, but {fault} If it is no time, say what is by {time}, or leave it out by "
+            "{ignore}."
+        )
         raise NoteError(
             "no_times", text, name=time, fault=str(fault), time=Option("time"), ignore=Option("ignore", time)
         ) from None

@@ -95,7 +95,14 @@ class SequenceEstimator(MixtureEstimator):
         return Steps.of(X, lengths, self.sequence, self.time, **settings)
 
     def _open(
-        self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, reset: bool = False, together: int = 1
+        self,
+        X: Any,
+        weight: Any = None,
+        labels: Any = None,
+        targets: Any = None,
+        *,
+        reset: bool = False,
+        together: int = 1,
     ) -> Source:
         """As of other estimators; with at least `together` sequences to a block where they are not too long for that."""
         if reset:

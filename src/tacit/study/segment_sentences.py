@@ -293,8 +293,9 @@ def _gradual(found: RegimeFindings) -> list[str]:
         return []
     name, value = found.carried
     several = len(found.regimes) > 1
+    told = f"{value:.2f}" if value < 0.995 else "> 0.99"
     sentence = (
-        f"{'Within regimes, neighbouring' if several else 'Neighbouring'} values of {name} are correlated ({min(value, 0.99):.2f}{' or more' * (value > 0.99)}), "
+        f"{'Within regimes, neighbouring' if several else 'Neighbouring'} values of {name} are correlated ({told}), "
         "which the model does not know: "
         f"{'regimes may be levels of a series that moves gradually' if several else 'the series may move gradually'}; "
         "changes from step to step may tell more than values."
