@@ -110,6 +110,7 @@ ESTIMATORS = [
     LinearChainCRF(),
     LinearChainCRF("arow", random_state=0),
     BeliefNetwork([]),
+    BeliefNetwork(),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
     LogisticRegression(),
     LogisticRegression(l1_ratio=0.5, class_weight="balanced", tol=1e-6),
