@@ -54,6 +54,10 @@ def test_penalties_of_absolute_values(l1_ratio, n_classes):
     theirs = Theirs(solver="saga", random_state=0, **(settings | {"max_iter": 20000})).fit(X, y)
     same(found, theirs, 1e-4)
     np.testing.assert_array_equal(found.coef_ == 0, theirs.coef_ == 0)
+    # Columns far from 0, which all say much what the intercept says.
+    far = LogisticRegression(**settings).fit(X + 100.0, y)
+    np.testing.assert_allclose(far.coef_, found.coef_, atol=1e-5)
+    assert far.n_iter_[0] < 20
     # Many columns are learned by an Orthant.
     wide = np.random.default_rng(1).normal(size=(60, 2000))
     label = wide[:, 0] + 0.3 * wide[:, 1] > 0

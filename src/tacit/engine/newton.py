@@ -72,7 +72,17 @@ class Newton:
         if not np.any(self.penalty):
             return solve_definite(A, slope)
         A = A + DEPENDENT * max(float(A.diagonal().max(initial=0.0)), 1e-300) * np.eye(len(A))
-        return descent.shrunken_step(A, slope, x, np.broadcast_to(self.penalty, x.shape) * 1.0)
+        c = np.broadcast_to(self.penalty, x.shape)
+        held, free = np.flatnonzero(c > 0), np.flatnonzero(c == 0)
+        # Entries without a penalty follow the others, so that columns far from 0 do not hinder one another.
+        follow = np.linalg.solve(A[np.ix_(free, free)], np.column_stack([A[np.ix_(free, held)], slope[free]]))
+        inner = A[np.ix_(held, held)] - A[np.ix_(held, free)] @ follow[:, :-1]
+        way = np.empty_like(x)
+        way[held] = descent.shrunken_step(
+            np.ascontiguousarray(inner), slope[held] - A[np.ix_(held, free)] @ follow[:, -1], x[held], c[held] * 1.0
+        )
+        way[free] = follow[:, -1] - follow[:, :-1] @ way[held]
+        return way
 
     def _more(self, x: np.ndarray, way: np.ndarray) -> float:
         """By how much the penalty grows along the way."""

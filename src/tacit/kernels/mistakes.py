@@ -1,6 +1,5 @@
 """Perceptrons: passes over rows that change weights where a row is on the wrong side, w ← w + η y x."""
 
-
 from .jit import jit
 
 __all__ = ["dual_pass", "primal_pass"]

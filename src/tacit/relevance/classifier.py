@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ..base.settings import KW_ONLY, settings
+from ..base.settings import settings
 from ..base.supervised import coded_classes
 from ..declared import Names
 from ..linear_model.averaging import averaged
@@ -54,18 +54,6 @@ class RelevanceVectorClassifier(ClassifierMixin, RelevanceVectors):
     >>> len(model.relevance_) < 10, model.score(X, y) > 0.95
     (True, True)
     """
-
-    kernel: Any = "rbf"
-    _: KW_ONLY
-    gamma: Any = "scale"
-    degree: float = 3
-    coef0: float = 1
-    kernel_params: dict | None = None
-    fit_intercept: bool = True
-    method: str = "fast"
-    max_iter: int = 3000
-    tol: float = 1e-3
-    n_jobs: int | None = None
 
     _saved = RelevanceVectors._saved | {"classes_": Names("K", labels=True)}
 

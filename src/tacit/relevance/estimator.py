@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.rows import RowsEstimator
+from ..base.settings import KW_ONLY, settings
 from ..base.supervised import Supervised
 from ..checks import check_choice, check_n_jobs, check_number, check_weight
 from ..declared import OBJECTIVE, Listed, Numbers, Text
@@ -22,8 +23,37 @@ __all__ = ["RelevanceVectors"]
 METHODS = {"fast": learn_fast, "fixed_point": learn_fixed_point}
 
 
-class RelevanceVectors(Supervised):
+class _Learned(Supervised):
+    """What relevance vector machines learn; annotated fields of the next class are settings."""
+
+    gamma_: float
+    relevance_: np.ndarray
+    relevance_vectors_: np.ndarray
+    coef_: np.ndarray
+    intercept_: Any
+    alpha_: np.ndarray
+    sigma_: np.ndarray
+    places_: np.ndarray
+    log_marginal_likelihood_: float
+    log_marginal_likelihoods_: list
+    reason_: str
+
+
+@settings
+class RelevanceVectors(_Learned):
     """Base of relevance vector machines."""
+
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    gamma: Any = "scale"
+    degree: float = 3
+    coef0: float = 1
+    kernel_params: dict | None = None
+    fit_intercept: bool = True
+    method: str = "fast"
+    max_iter: int = 3000
+    tol: float = 1e-3
+    n_jobs: int | None = None
 
     _takes_missing = False
     _min_rows = 1
@@ -41,19 +71,6 @@ class RelevanceVectors(Supervised):
         "log_marginal_likelihoods_": Listed(OBJECTIVE),
         "reason_": Text(),
     }
-    kernel: Any
-    fit_intercept: bool
-    method: str
-    max_iter: int
-    tol: float
-    gamma_: float
-    relevance_: np.ndarray
-    relevance_vectors_: np.ndarray
-    coef_: np.ndarray
-    intercept_: Any
-    places_: np.ndarray
-    sigma_: np.ndarray
-    log_marginal_likelihoods_: list
 
     @property
     def _missing_remedy(self) -> str:  # type: ignore[override]

@@ -88,18 +88,8 @@ class RelevanceVectorRegressor(RegressorMixin, RelevanceVectors):
     (True, True)
     """
 
-    kernel: Any = "rbf"
     _: KW_ONLY
-    gamma: Any = "scale"
-    degree: float = 3
-    coef0: float = 1
-    kernel_params: dict | None = None
-    fit_intercept: bool = True
     noise_variance: float | None = None
-    method: str = "fast"
-    max_iter: int = 3000
-    tol: float = 1e-3
-    n_jobs: int | None = None
 
     _saved = RelevanceVectors._saved | {"noise_variance_": Numbers(low=0)}
 
