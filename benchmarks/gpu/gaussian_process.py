@@ -1,8 +1,7 @@
 """``python -m benchmarks.gpu.gaussian_process [ROWS POINTS]``: seconds of the bound of inducing points with its slopes on a GPU.
 
-Ours takes rows as tensors in blocks; plain torch computes the same bound in float64 by automatic differentiation, in chunks
-whose graphs are freed one after the other. Values and slopes are compared. Where GPyTorch is installed, its SGPR is timed as well,
-on as many rows as it holds. Medians of five after a warm-up.
+Ours takes rows as tensors in blocks; plain torch does so in chunks, in float64, by automatic differentiation. Values and slopes
+are compared. Where GPyTorch is installed, its SGPR is timed as well. Medians of five after a warm-up.
 """
 
 import statistics
