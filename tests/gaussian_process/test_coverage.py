@@ -24,9 +24,9 @@ def covered(model, X, y, **given):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(("n", "n_tables"), some([(20, 60), (40, 80), (100, 30)], [(20, 60)]))
-def test_few_rows(n, n_tables):
-    found = []
+@pytest.mark.parametrize("size", some([(20, 60), (40, 80), (100, 30)], [(20, 60)]), ids=str)
+def test_few_rows(size):
+    (n, n_tables), found = size, []
     for seed in range(n_tables):
         rng = np.random.default_rng(seed)
         X = rng.uniform(0, 4, (n + 50, 1))

@@ -1,6 +1,6 @@
 """Intervals of targets that hold what they promise, also of few rows: hyperparameters are averaged over, not taken as known.
 
-    p(y | X, Y) ≈ Σ_s w_s N(y | μ_s, σ_s²),    θ_s ~ N(θ̂, (H + I / 4)⁻¹),    w_s ∝ p(Y | θ_s) N(θ_s | θ̂, 4 I) / N(θ_s | θ̂, (H + I / 4)⁻¹)
+p(y | X, Y) ≈ Σ_s w_s N(y | μ_s, σ_s²),    θ_s ~ q = N(θ̂, (H + I / 4)⁻¹),    w_s ∝ p(Y | θ_s) N(θ_s | θ̂, 4 I) / q(θ_s)
 
 with H the curvature of the log marginal likelihood at its maximum θ̂. The weak prior keeps hyperparameters of which the rows
 say nothing within an order of magnitude or two of where they are.
