@@ -26,6 +26,7 @@ from . import (
     spectral,
     structure,
     student_mixture,
+    svm,
     tables,
     text,
 )
@@ -55,6 +56,7 @@ MODULES = (
     spectral,
     structure,
     student_mixture,
+    svm,
     tables,
     text,
 )

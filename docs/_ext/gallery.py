@@ -39,6 +39,7 @@ TASKS = {
         "gated_experts",
         "flexmix_regressions",
         "bayes_classifiers",
+        "support_vectors",
         "classes_of_groups",
         "conjugate_learning",
     ),
