@@ -29,6 +29,7 @@ from . import (
     spectral,
     structure,
     student_mixture,
+    svm,
     tables,
     text,
 )
@@ -61,6 +62,7 @@ MODULES = (
     spectral,
     structure,
     student_mixture,
+    svm,
     tables,
     text,
 )

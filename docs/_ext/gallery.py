@@ -40,6 +40,7 @@ TASKS = {
         "flexmix_regressions",
         "bayes_classifiers",
         "relevance_vectors",
+        "support_vectors",
         "classes_of_groups",
         "conjugate_learning",
         "co2_forecast",

@@ -3,6 +3,7 @@
 from .biplot import BiplotDisplay
 from .calibration import CalibrationDisplay
 from .clusters import ClustersDisplay
+from .decision_regions import DecisionRegionsDisplay
 from .dendrogram import DendrogramDisplay
 from .density import DensityDisplay
 from .document_topics import DocumentTopicsDisplay
@@ -19,6 +20,7 @@ from .network import NetworkDisplay
 from .profiles import ProfilesDisplay
 from .ratings import RatingsDisplay
 from .regimes import RegimeDisplay
+from .reliability import ReliabilityDisplay
 from .responsibilities import ResponsibilitiesDisplay
 from .scores import ScoresDisplay
 from .scree import ScreeDisplay
@@ -35,11 +37,11 @@ from .transition_weights import TransitionWeightsDisplay
 from .transitions import TransitionGraphDisplay
 
 __all__ = [
-    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DendrogramDisplay", "DensityDisplay",
+    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DecisionRegionsDisplay", "DendrogramDisplay", "DensityDisplay",
     "DocumentTopicsDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay", "ItemMapDisplay",
     "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "NetworkDisplay",
     "ProfilesDisplay", "RatingsDisplay",
-    "RegimeDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay",
+    "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay",
     "SpectrumDisplay", "StatePosteriorDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay",
     "TopicWordsDisplay", "TraceDisplay", "TransitionGraphDisplay", "TransitionWeightsDisplay",
 ]  # fmt: skip
