@@ -119,6 +119,7 @@ ESTIMATORS = [
 """Every class as it is by default, and as far from it as one setting goes."""
 
 MORE = [
+    GaussianProcessRegressor(inducing_points=10, normalize_y=True, random_state=0),
     MixtureDiscriminant(),
     MixtureDiscriminant((1, 2), covariance_type=["diag", "VEI"], criterion="icl", random_state=0),
     GaussianMixture(2, covariance_type="tied", random_state=0),
