@@ -114,6 +114,7 @@ ESTIMATORS = [
     GaussianProcessRegressor(),
     GaussianProcessRegressor(Matern(nu=1.5) + WhiteKernel(0.1), normalize_y=True, n_jobs=1),
     BeliefNetwork([]),
+    BeliefNetwork(),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
