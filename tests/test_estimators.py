@@ -167,6 +167,7 @@ MORE = [
     BasisExpansion("spline", n_centers=4),
     BasisExpansion("heaviside", n_centers=3),
     BasisExpansion("arctan", n_centers=3, centers="grid"),
+    GaussianProcessRegressor(inducing_points=10, normalize_y=True, random_state=0),
     MixtureDiscriminant(),
     MixtureDiscriminant((1, 2), covariance_type=["diag", "VEI"], criterion="icl", random_state=0),
     GaussianMixture(2, covariance_type="tied", random_state=0),
