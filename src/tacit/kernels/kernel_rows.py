@@ -60,7 +60,7 @@ def _add(first, second, third, fourth, own, x, y, z, w):
 
 @jit
 def _products(flipped, own, start, stop, outs):
-    """x_i · x_t of four rows and a chunk of all, into arrays of its size; features, a multiple of 4, come first, so that loops run over rows."""
+    """x_i · x_t of four rows and a chunk of all, into arrays of its size; loops run over rows."""
     first, second, third, fourth = outs
     first[:], second[:], third[:], fourth[:] = 0.0, 0.0, 0.0, 0.0
     for f in range(0, flipped.shape[0], 4):
