@@ -138,7 +138,8 @@ def gram_of_rows(kernel: Kernel, X: Any, megabytes: float, exactly: bool) -> Gra
     exactly : bool
         Whether double precision is asked for where single would do.
     """
-    prepared, dtype = kernel.rows(X), np.dtype(np.float64)
+    prepared = kernel.rows(X)
+    dtype: Any = np.dtype(np.float64)
     diagonal = kernel.diagonal(prepared)
     check_finite(diagonal, kernel.label)
     if sparse.issparse(X):
