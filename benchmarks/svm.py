@@ -121,7 +121,10 @@ def main():
         agreed = job.equal(runs[-1][0][2], runs[-1][1][2])
         wall, cpu = (np.median([b[k] / a[k] for a, b in runs]) for k in (0, 1))
         ours, theirs = (min(run[side][1] for run in runs) for side in (0, 1))
-        print(f"{job.name:45s} wall {wall:5.2f}x  CPU {cpu:5.2f}x  least CPU {ours:.4f} s, {theirs:.4f} s  {agreed}", flush=True)
+        print(
+            f"{job.name:45s} wall {wall:5.2f}x  CPU {cpu:5.2f}x  least CPU {ours:.4f} s, {theirs:.4f} s  {agreed}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

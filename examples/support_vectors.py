@@ -28,7 +28,9 @@ print(f"error of the best rule there is       {best:.3f}")
 for C in (0.1, 1.0, 100.0):
     model = SVC(C=C, gamma=1.0).fit(X, y)
     error = np.mean(model.predict(new) != new_y)
-    print(f"error with C={C:<5g} {len(model.support_):3d} support vectors  {error:.3f}  (margin {model.margin_[0]:.2f})")
+    print(
+        f"error with C={C:<5g} {len(model.support_):3d} support vectors  {error:.3f}  (margin {model.margin_[0]:.2f})"
+    )
 
 iris, species = load_iris(return_X_y=True)
 petals, species = iris[species < 2][:, 2:], species[species < 2]

@@ -212,12 +212,13 @@ WHOLE_SEQUENCES = "rows are steps of one sequence, which has one weight"
 AT_THE_FLOOR = "the check has 15 rows of 30 columns: covariances are at their floor, where rounding decides"
 NEIGHBOURS = "labels of steps depend on those of their neighbours"
 OWN_STATES = "states are those of all rows, whatever they weigh, and columns of numbers have no probabilities of states"
-TO_TOLERANCE = "solutions are equal to tol alone, and gamma='scale' is that of rows whatever they weigh, as in scikit-learn"
+TO_TOLERANCE = (
+    "solutions are equal to tol alone, and gamma='scale' is that of rows whatever they weigh, as in scikit-learn"
+)
 UNEVEN = "the check weighs one class by a thousandth, of which nu asks for more than there is; scikit-learn leaves weights out"
 NO_STEPS = "minima are found directly: n_iter_ is None, as with scikit-learn's direct solvers"
 ONE_BY_ONE = "rows come one after the other, so that a row given twice comes twice, and one of weight 2 once"
 HMMLEARN = "fit and score take lengths second, and score_samples gives two things, as in hmmlearn"
-
 
 
 def expected_failures(estimator):

@@ -1,7 +1,5 @@
 """scikit-learn's own tests of support vector machines, run against ours."""
 
-import pytest
-
 from .borrowed import borrow
 
 COMMON = {
@@ -16,7 +14,7 @@ COMMON = {
     ),
     "@pytest.mark.thread_unsafe\n": "",
     # Equal to 1e-3 at the default tol=1e-3 is luck.
-    "est = Estimator(kernel=\"linear\")\n    est.fit(X, Y": "est = Estimator(kernel=\"linear\", tol=1e-5)\n    est.fit(X, Y",
+    'est = Estimator(kernel="linear")\n    est.fit(X, Y': 'est = Estimator(kernel="linear", tol=1e-5)\n    est.fit(X, Y',
     # Ours are public.
     "clf._dual_coef_ = np.array([[0.0, 1.0]])": "clf.dual_coef_ = np.array([[0.0, -1.0]])",
     "clf._gamma": "clf.gamma_",

@@ -37,7 +37,8 @@ def test_the_optimum_of_a_classifier(kernel, C, size):
     dual = np.abs(beta).sum() - 0.5 * beta @ K @ beta
     primal = 0.5 * beta @ K @ beta + C * np.maximum(0, 1 - np.where(y == 1, 1, -1) * f).sum()
     assert 0 < model.kkt_gap_[0] < 1e-4
-    assert np.abs(beta).max() <= C * (1 + 1e-12) and abs(beta.sum()) < 1e-9 * C * size
+    assert np.abs(beta).max() <= C * (1 + 1e-12)
+    assert abs(beta.sum()) < 1e-9 * C * size
     np.testing.assert_allclose(model.dual_objective_[0], dual, rtol=1e-5)
     assert -1e-6 * primal < primal - dual < 1e-3 * primal
     theirs = sklearn.svm.SVC(kernel=kernel, C=C, tol=1e-4).fit(X, y)
@@ -76,7 +77,9 @@ def test_weight_two_is_a_row_twice_and_order_does_not_matter(model):
     given = {} if isinstance(model, OneClassSVM) else {"y": y}
     told = "decision_function" if hasattr(model, "decision_function") else "predict"
     once = getattr(model.fit(X, sample_weight=weight, **given), told)(X)
-    twice = getattr(model.fit(np.repeat(X, weight, axis=0), **{k: np.repeat(v, weight) for k, v in given.items()}), told)(X)
+    twice = getattr(
+        model.fit(np.repeat(X, weight, axis=0), **{k: np.repeat(v, weight) for k, v in given.items()}), told
+    )(X)
     np.testing.assert_allclose(once, twice, atol=1e-6)
     order = np.random.default_rng(0).permutation(len(X))
     given = {} if isinstance(model, OneClassSVM) else {"y": y[order]}
@@ -92,13 +95,15 @@ def test_nu_lies_between_shares(nu):
     model = NuSVC(nu=nu, tol=1e-7).fit(X, y)
     # The scale of f is such that the margin is at 1.
     inside = (np.where(y == 1, 1, -1) * model.decision_function(X) < 1 - 1e-3).mean()
-    assert inside <= nu + slack and len(model.support_) / len(X) >= nu - slack
+    assert inside <= nu + slack
+    assert len(model.support_) / len(X) >= nu - slack
     model = OneClassSVM(nu=nu, tol=1e-6).fit(X)
     assert (model.decision_function(X) < -1e-4).mean() <= nu + slack <= len(model.support_) / len(X) + 2 * slack
     y = X[:, 0] + np.random.default_rng(0).normal(size=len(X))
     model = NuSVR(nu=nu, tol=1e-6).fit(X, y)
     outside = (np.abs(model.predict(X) - y) > model.epsilon_ + 1e-4).mean()
-    assert outside <= nu + slack and len(model.support_) / len(X) >= nu - slack
+    assert outside <= nu + slack
+    assert len(model.support_) / len(X) >= nu - slack
     # The same function is that of SVR with this tube.
     same = SVR(epsilon=model.epsilon_, tol=1e-6).fit(X, y)
     np.testing.assert_allclose(same.predict(X), model.predict(X), atol=1e-3)
@@ -114,7 +119,8 @@ def test_the_optimum_of_a_regression(size):
     dual = beta @ y[model.support_] - 0.1 * np.abs(beta).sum() - 0.5 * beta @ K @ beta
     primal = 0.5 * beta @ K @ beta + 3.0 * np.maximum(0, np.abs(y - model.predict(X)) - 0.1).sum()
     np.testing.assert_allclose(model.dual_objective_, dual, rtol=1e-5)
-    assert model.kkt_gap_ < 1e-4 and -1e-6 * primal < primal - dual < 1e-3 * primal
+    assert model.kkt_gap_ < 1e-4
+    assert -1e-6 * primal < primal - dual < 1e-3 * primal
     theirs = sklearn.svm.SVR(C=3.0, epsilon=0.1, tol=1e-4).fit(X, y)
     np.testing.assert_allclose(model.predict(X), theirs.predict(X), atol=2e-3)
 
@@ -124,7 +130,8 @@ def test_a_hard_margin_separates_and_is_the_limit_of_large_prices():
     X, y = X[y < 2], y[y < 2]
     hard = SVC(kernel="linear", C=np.inf, tol=1e-6).fit(X, y)
     signed = np.where(y == 1, 1, -1) * hard.decision_function(X)
-    assert abs(signed.min() - 1) < 1e-4 and hard.score(X, y) == 1
+    assert abs(signed.min() - 1) < 1e-4
+    assert hard.score(X, y) == 1
     np.testing.assert_allclose(hard.margin_[0], 1 / np.linalg.norm(hard.coef_), rtol=1e-5)
     large = SVC(kernel="linear", C=1e6, tol=1e-6).fit(X, y)
     np.testing.assert_allclose(hard.coef_, large.coef_, atol=1e-4)

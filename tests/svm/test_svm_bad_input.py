@@ -28,7 +28,10 @@ Y = np.arange(60) % 2
         (lambda: SVR(epsilon=-1).fit(X, Y), "epsilon=-1 is not a number of at least 0"),
         (lambda: NuSVR(C=np.inf).fit(X, Y), "C=inf leaves NuSVR no share"),
         (lambda: SVC().fit(np.where(X > 2, np.nan, X), Y), r"contains NaN \(row \d+, column .*GaussianImputer"),
-        (lambda: SVC().fit(X, Y, sample_weight=-np.ones(60)), r"zero or negative weights. The largest of sample_weight is -1"),
+        (
+            lambda: SVC().fit(X, Y, sample_weight=-np.ones(60)),
+            r"zero or negative weights. The largest of sample_weight is -1",
+        ),
         (lambda: SVC().fit(X, Y, sample_weight=np.ones(5)), r"sample_weight has shape \(5,\), but X has 60 rows"),
         (lambda: SVC(kernel="precomputed").fit(X, Y), "square matrix. Input is a 60x3 matrix"),
         (lambda: SVC(kernel=lambda a, b: a).fit(X, Y), r"a kernel takes two tables .* or takes two rows"),
@@ -44,7 +47,9 @@ def test_input_is_refused_with_its_value(call, message):
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
 def test_a_hard_margin_that_does_not_exist(kernel):
     rows = np.random.default_rng(0).normal(size=(200, 2))
-    with pytest.raises(ValueError, match=r"C=inf allows no row on the wrong side, but the classes 0 and 1 cannot .* finite C"):
+    with pytest.raises(
+        ValueError, match=r"C=inf allows no row on the wrong side, but the classes 0 and 1 cannot .* finite C"
+    ):
         SVC(kernel=kernel, C=np.inf).fit(rows, np.arange(200) % 2)
     with pytest.raises(ValueError, match=r"C=inf allows no target outside the tube of ±0.1"):
         SVR(kernel=kernel, C=np.inf).fit(rows, np.random.default_rng(1).normal(size=200))
@@ -57,12 +62,12 @@ def test_equal_rows_of_two_classes_have_no_hard_margin():
 
 def test_kernels_that_are_not_positive_definite_end():
     K = -np.abs(X[:, :1] - X[:, 0])
-    for K in (K, K + np.eye(60), np.random.default_rng(0).normal(size=(60, 60))):
-        K = K + K.T
+    for half in (K, K + np.eye(60), np.random.default_rng(0).normal(size=(60, 60))):
+        matrix = half + half.T
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             for model in (SVC(kernel="precomputed", max_iter=100_000), SVR(kernel="precomputed", max_iter=100_000)):
-                assert np.isfinite(model.fit(K, Y).dual_coef_).all()
+                assert np.isfinite(model.fit(matrix, Y).dual_coef_).all()
     assert np.isfinite(SVC(kernel="sigmoid", coef0=-2.0).fit(X, Y).dual_coef_).all()
 
 
@@ -72,13 +77,15 @@ def test_constant_columns_and_single_rows():
     np.testing.assert_allclose(SVR().fit(constant, Y[:20]).predict(constant), 0.5, atol=0.11)
     assert SVR().fit([[1.0]], [3.0]).predict([[5.0]]) == pytest.approx(3.0, abs=0.11)
     assert OneClassSVM().fit([[1.0]]).predict([[50.0]]) == [-1]
-    assert len(SVR(epsilon=9.0).fit(X, Y).support_) == 0 and np.isfinite(SVR(epsilon=9.0).fit(X, Y).predict(X)).all()
+    assert len(SVR(epsilon=9.0).fit(X, Y).support_) == 0
+    assert np.isfinite(SVR(epsilon=9.0).fit(X, Y).predict(X)).all()
 
 
 def test_a_limit_of_steps_is_told():
     with pytest.warns(ConvergenceWarning, match=r"max_iter=3.*The optimality gap is .*, not below tol=0.001"):
         model = SVC(max_iter=3).fit(X, Y)
-    assert model.fit_status_ == 1 and model.n_iter_ == [3]
+    assert model.fit_status_ == 1
+    assert model.n_iter_ == [3]
 
 
 def test_a_function_is_not_saved(tmp_path):

@@ -104,6 +104,9 @@ def coded_classes(estimator: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     y = column_or_1d(host(y) if backend(y) == "torch" else as_numpy(y), warn=True)
+    if y.dtype.kind in "iub":  # nothing can be missing of these
+        check_classification_targets(y)
+        return np.unique(y, return_inverse=True)
     gone = np.array([is_missing(label) for label in y.tolist()], dtype=bool)
     if gone.any():
         raise ValueError(

@@ -26,7 +26,7 @@ def rbf(products, left, right, gamma):
 
 @jit
 def power(x, degree):
-    """x to a whole power that is not negative."""
+    """X to a whole power that is not negative."""
     result = 1.0
     while degree > 0:
         if degree & 1:

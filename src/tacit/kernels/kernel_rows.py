@@ -12,7 +12,17 @@ from .gram import power
 from .jit import jit
 from .mixture import exp
 
-__all__ = ["LINEAR", "POLYNOMIAL", "RBF", "SIGMOID", "TOGETHER", "expansion", "make_rows", "sparse_expansion"]
+__all__ = [
+    "LINEAR",
+    "POLYNOMIAL",
+    "RBF",
+    "SIGMOID",
+    "TOGETHER",
+    "all_rows",
+    "expansion",
+    "make_rows",
+    "sparse_expansion",
+]
 
 LINEAR, POLYNOMIAL, RBF, SIGMOID = 0, 1, 2, 3
 CHUNK = 2048  # products of four rows that stay in the nearest cache while features are added up
@@ -60,7 +70,7 @@ def _add(first, second, third, fourth, own, x, y, z, w):
 
 @jit
 def _products(flipped, own, start, stop, outs):
-    """x_i · x_t of four rows and a chunk of all, into arrays of its size; features, a multiple of 4, come first, so that loops run over rows."""
+    """x_i · x_t of four rows and a chunk of all, into arrays of its size; loops run over rows."""
     first, second, third, fourth = outs
     first[:], second[:], third[:], fourth[:] = 0.0, 0.0, 0.0, 0.0
     for f in range(0, flipped.shape[0], 4):
@@ -200,6 +210,22 @@ def expansion(flipped, squares, centers, center_squares, weights, kind, settings
             for k in range(min(TOGETHER, m - j)):
                 _transform(values[k, :size], center_squares[j + k], squares[start:stop], kind, settings)
             _weigh(total, outs[0], outs[1], outs[2], outs[3], some)
+
+
+@jit
+def all_rows(flipped, squares, kind, settings, out):
+    """Set `out` (n, n) to k(x_i, x_t) of all rows; `flipped` and `squares` are as in `expansion`."""
+    n = flipped.shape[1]
+    own, spare = np.zeros((TOGETHER, flipped.shape[0]), flipped.dtype), np.empty(n, flipped.dtype)
+    for i in range(0, n, TOGETHER):
+        size = min(TOGETHER, n - i)
+        for k in range(size):
+            own[k] = flipped[:, i + k]
+        second, third = out[i + 1] if size > 1 else spare, out[i + 2] if size > 2 else spare
+        outs = out[i], second, third, out[i + 3] if size > 3 else spare
+        _products(flipped, own, 0, n, outs)
+        for k in range(size):
+            _finish(out[i + k], i + k, 0, squares, kind, settings)
 
 
 @jit

@@ -49,7 +49,7 @@ def _move(force, up, down, step, rise, fall, tops, bottoms):
 
 @jit
 def _gain_strip(force, fall, row, diagonal, own, top, tiny, start, gains, strips):
-    none = tiny - tiny
+    tiny - tiny
     for t in range(len(force)):
         apart = top - (force[t] + fall[t])
         apart = apart if apart > 0.0 else 0.0
@@ -69,9 +69,7 @@ def _partner(force, fall, row, diagonal, i, top, tiny, gains, strips):
     gains[:], strips[:] = 0.0, 0
     for s in range(0, n, width):
         e = min(s + width, n)
-        _gain_strip(
-            force[s:e], fall[s:e], row[s:e], diagonal[s:e], diagonal[i], top, tiny, np.int32(s), gains, strips
-        )
+        _gain_strip(force[s:e], fall[s:e], row[s:e], diagonal[s:e], diagonal[i], top, tiny, np.int32(s), gains, strips)
     lane = np.argmax(gains)
     return strips[lane] + lane
 
@@ -241,9 +239,9 @@ def smo(
             return CONVERGED, n_iter, gap, i, j
         if n_iter >= max_iter:
             return STOPPED, n_iter, gap, i, j
-        if shrinking and n_iter % min(n, PERIOD) == min(n, PERIOD) - 1:
-            if resting(force, rise, fall, tops_of, bottoms_of, rests) > LEAST * n:
-                return SHRINKS, n_iter, gap, i, j
+        due = shrinking and n_iter % min(n, PERIOD) == min(n, PERIOD) - 1
+        if due and resting(force, rise, fall, tops_of, bottoms_of, rests) > LEAST * n:
+            return SHRINKS, n_iter, gap, i, j
         clock += 1
         top = force[i] + rise[g, i]
         if places[i] < 0:
@@ -259,7 +257,7 @@ def smo(
         clocks[places[j]], down = clock, store[places[j]]
         curvature = np.float64(diagonal[i]) + np.float64(diagonal[j]) - 2.0 * np.float64(up[j])
         if curvature < np.float64(tiny) * (abs(np.float64(diagonal[i])) + abs(np.float64(diagonal[j]))):
-            curvature = 0.0
+            curvature = np.float64(0.0)
         step = _step(i, j, g, top - (force[j] + fall[g, j]), curvature, tube, high, low, positive, negative)
         if step == np.inf:
             return UNBOUNDED, n_iter, gap, i, j

@@ -37,11 +37,11 @@ from .transition_weights import TransitionWeightsDisplay
 from .transitions import TransitionGraphDisplay
 
 __all__ = [
-    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DecisionRegionsDisplay", "DendrogramDisplay", "DensityDisplay",
-    "DocumentTopicsDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay", "ItemMapDisplay",
-    "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "NetworkDisplay",
-    "ProfilesDisplay", "RatingsDisplay",
-    "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay",
-    "SpectrumDisplay", "StatePosteriorDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay",
-    "TopicWordsDisplay", "TraceDisplay", "TransitionGraphDisplay", "TransitionWeightsDisplay",
+    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DecisionRegionsDisplay", "DendrogramDisplay",
+    "DensityDisplay", "DocumentTopicsDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay",
+    "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "NetworkDisplay",
+    "ProfilesDisplay", "RatingsDisplay", "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay",
+    "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay", "StatePosteriorDisplay",
+    "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
+    "TransitionGraphDisplay", "TransitionWeightsDisplay",
 ]  # fmt: skip

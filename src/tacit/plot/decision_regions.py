@@ -74,7 +74,7 @@ class DecisionRegionsDisplay(Display, figsize=(5.0, 4.2)):
         -------
         DecisionRegionsDisplay
         """
-        names = tuple(map(str, X.columns)) if hasattr(X, "columns") else ("x0", "x1")
+        named = [str(name) for name in X.columns] if hasattr(X, "columns") else ["x0", "x1"]
         rows = np.asarray(X, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != 2:
             raise ValueError(
@@ -97,7 +97,7 @@ class DecisionRegionsDisplay(Display, figsize=(5.0, 4.2)):
         support = getattr(estimator, "support_", None) if labels is not None else None
         support = support if support is not None and len(support) and support.max() < len(rows) else None
         sure = sure.reshape(resolution, resolution, len(classes))
-        return cls(*axes, sure, classes, values, rows, labels, support, names).plot(ax)
+        return cls(axes[0], axes[1], sure, classes, values, rows, labels, support, (named[0], named[1])).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         from matplotlib.colors import to_rgb
@@ -117,11 +117,26 @@ class DecisionRegionsDisplay(Display, figsize=(5.0, 4.2)):
         if self.labels is not None and self.rows is not None:
             for k, (label, colour) in enumerate(zip(self.classes, shades)):
                 part = self.rows[self.labels == label]
-                drawn = ax.scatter(*part.T, s=16, color=colour, edgecolor="white", linewidth=0.5, label=str(label), zorder=3 + k)
+                drawn = ax.scatter(
+                    part[:, 0],
+                    part[:, 1],
+                    s=16,
+                    color=colour,
+                    edgecolor="white",
+                    linewidth=0.5,
+                    label=str(label),
+                    zorder=3 + k,
+                )
                 self.rows_.append(drawn)
             if self.support is not None:
                 ax.scatter(
-                    *self.rows[self.support].T, s=42, facecolor="none", edgecolor=MUTED, linewidth=0.8, zorder=2
+                    self.rows[self.support, 0],
+                    self.rows[self.support, 1],
+                    s=42,
+                    facecolor="none",
+                    edgecolor=MUTED,
+                    linewidth=0.8,
+                    zorder=2,
                 )
             ax.legend(frameon=False, fontsize="small")
         ax.set(xlabel=self.names[0], ylabel=self.names[1], xlim=extent[:2], ylim=extent[2:])

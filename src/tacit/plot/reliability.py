@@ -84,7 +84,9 @@ class ReliabilityDisplay(Display, figsize=(4.6, 4.2)):
         classes = list(estimator.classes_)
         label = classes[-1] if label is None else label
         if label not in classes:
-            raise ValueError(f"label={label!r} is no class of the estimator; use one of {', '.join(map(repr, classes))}.")
+            raise ValueError(
+                f"label={label!r} is no class of the estimator; use one of {', '.join(map(repr, classes))}."
+            )
         told = np.asarray(estimator.predict_proba(X))[:, classes.index(label)]
         return cls(told, np.asarray(y) == label, n, str(label)).plot(ax)
 

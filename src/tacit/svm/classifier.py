@@ -94,7 +94,9 @@ class MarginClassifier(ClassifierMixin, SupportVectors):
                 "OneClassSVM."
             )
         weight = row_weights(sample_weight, len(codes))
-        self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes])
+        self.class_weight_ = np.ones(len(self.classes_))
+        if self.class_weight is not None:
+            self.class_weight_ = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes])
         weight = weight * self.class_weight_[codes]
         self._check_weights(weight, codes)
         K = kernel.whole(X)
@@ -129,7 +131,9 @@ class MarginClassifier(ClassifierMixin, SupportVectors):
 
         def learn(pair: tuple[int, int]) -> tuple:
             chosen = self._rows_of(codes, weight, pair)
-            return chosen, *self._learn(X, chosen, codes[chosen] == pair[0], weight[chosen], kernel, K, self._told_of(pair))
+            return chosen, *self._learn(
+                X, chosen, codes[chosen] == pair[0], weight[chosen], kernel, K, self._told_of(pair)
+            )
 
         return all_of(learn, pairs, threads)
 

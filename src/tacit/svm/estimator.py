@@ -217,9 +217,9 @@ class SupportVectors(Supervised):
         """Publish support vectors and their coefficients, in the kind of the rows."""
         self.support_ = support.astype(np.int32)
         by_cells = sparse.issparse(X) and not callable(self.kernel)
-        self.dual_coef_ = sparse.csr_matrix(coefficients) if by_cells else coefficients
+        self.dual_coef_: Any = sparse.csr_matrix(coefficients) if by_cells else coefficients
         if self._is_given:
-            self.support_vectors_ = np.empty((0, 0))
+            self.support_vectors_: Any = np.empty((0, 0))
         elif hasattr(X, "shape"):
             self.support_vectors_ = X[support]
         else:

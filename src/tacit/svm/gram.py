@@ -107,7 +107,7 @@ class Gram:
         return new
 
 
-def _places(memory: np.ndarray, n: int) -> dict[str, np.ndarray]:
+def _places(memory: np.ndarray, n: int) -> dict[str, Any]:
     """Empty places for rows of n values."""
     n_places = min(n, len(memory) // n)
     return {
@@ -138,7 +138,8 @@ def gram_of_rows(kernel: Kernel, X: Any, megabytes: float, exactly: bool) -> Gra
     exactly : bool
         Whether double precision is asked for where single would do.
     """
-    prepared, dtype = kernel.rows(X), np.float64
+    prepared = kernel.rows(X)
+    dtype: Any = np.dtype(np.float64)
     diagonal = kernel.diagonal(prepared)
     check_finite(diagonal, kernel.label)
     if sparse.issparse(X):
@@ -146,12 +147,12 @@ def gram_of_rows(kernel: Kernel, X: Any, megabytes: float, exactly: bool) -> Gra
     else:
         longest = float(prepared.squares.max(initial=0.0))
         if kernel.rule == "rbf" and kernel.gamma * longest < SINGLE and not exactly:
-            dtype = np.float32
+            dtype = np.dtype(np.float32)
         padded = np.zeros((-(-X.shape[1] // 4) * 4, len(X)), dtype)
         padded[: X.shape[1]] = prepared.values.T
         rows = (padded, *NO_CELLS)
     n = X.shape[0]
-    size = min(n * n, max(int(megabytes * 2**20) // np.dtype(dtype).itemsize, LEAST_PLACES * n))
+    size = min(n * n, max(int(megabytes * 2**20) // dtype.itemsize, LEAST_PLACES * n))
     return Gram(
         **_places(np.empty(size, dtype), n), diagonal=diagonal.astype(dtype), rows=rows,
         squares=prepared.squares.astype(dtype), code=CODES[kernel.rule],

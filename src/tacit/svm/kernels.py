@@ -45,7 +45,14 @@ class NamedKernel:
         if kernel.rule == "rbf" and not sparse.issparse(X) and kernel.origin is None:
             kernel = replace(kernel, origin=X.mean(axis=0))
         rows = kernel.rows(X)
-        K = kernel.block(rows, rows)
+        if sparse.issparse(X) or kernel._rounds(rows, rows):
+            K = kernel.block(rows, rows)
+        else:  # BLAS would start threads, which costs more than few rows do
+            flipped = np.zeros((-(-X.shape[1] // 4) * 4, len(rows)))
+            flipped[: X.shape[1]] = rows.values.T
+            settings = float(kernel.gamma), float(kernel.coef0), float(kernel.degree)
+            K = np.empty((len(rows), len(rows)))
+            kernel_rows.all_rows(flipped, rows.squares, CODES[kernel.rule], settings, K)
         check_finite(K, kernel.label)
         if self.kernel.rule == "rbf":
             np.fill_diagonal(K, 1.0)
@@ -156,7 +163,8 @@ class WrittenKernel(GivenKernel):
 
     def __init__(self, function: Any, X: Any):
         self.function, self.X, self.label = function, X, f"kernel={function!r}"
-        self.note, self._pairs, self._first = "called with whole tables", None, None
+        self.note, self._pairs = "called with whole tables", None
+        self._first: np.ndarray | None = None
         if not self._takes_tables():
             self._pairs = self._of_rows()
             self.note = self._pairs.note
@@ -184,15 +192,16 @@ class WrittenKernel(GivenKernel):
         except (TypeError, ValueError, IndexError) as error:
             fault = f"neither for tables nor for rows a result ({type(error).__name__}: {error})"
         raise ValueError(
-            f"{self.label} gives {fault}; a kernel takes two tables of n and m rows and returns an array of shape (n, m), or takes "
-            "two rows and returns a number."
+            f"{self.label} gives {fault}; a kernel takes two tables of n and m rows and returns an array of shape (n, m), or "
+            "takes two rows and returns a number."
         )
 
     def whole(self, X: Any) -> np.ndarray:
         if self._pairs is not None:
             K = self._pairs.between(self.X, self.X)
         else:
-            K, self._first = self._first, None
+            found = _matrix(self.function(X, self.X)) if self._first is None else self._first
+            K, self._first = np.asarray(found), None
         check_finite(K, self.label)
         return K
 
@@ -206,7 +215,8 @@ class WrittenKernel(GivenKernel):
             found = _matrix(self.function(X, self.X))
             if found is None or found.shape[1] != n:
                 raise ValueError(
-                    f"{self.label} gives {np.shape(found)}, where the second number must be {n}, the rows it was learned from."
+                    f"{self.label} gives {() if found is None else found.shape}, where the second number must be {n}, the rows "
+                    "it was learned from."
                 )
             K = found[:, vectors]
         check_finite(K, self.label)

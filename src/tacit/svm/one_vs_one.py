@@ -1,7 +1,7 @@
 """Pairs of classes: a machine for each, how their coefficients are laid out, and what they say together.
 
-Coefficients have a column for each support vector, by class, and a row for each other class, as in libsvm: a vector of class a has
-its coefficient of the pair (a, b) in row b − 1 if b > a, else in row b.
+Coefficients have a column for each support vector, by class, and a row for each other class, as in libsvm: a vector of class a
+has its coefficient of the pair (a, b) in row b − 1 if b > a, else in row b.
 """
 
 from __future__ import annotations

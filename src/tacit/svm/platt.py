@@ -23,7 +23,7 @@ def sigmoid(values: np.ndarray, slope: np.ndarray, offset: np.ndarray) -> np.nda
 
 
 def fit_sigmoid(values: np.ndarray, first: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """A and B by weighted maximum likelihood with Platt's targets, which leave a share of doubt even where classes do not overlap.
+    """A and B by weighted maximum likelihood with Platt's targets, which leave some doubt even where classes do not overlap.
 
     References
     ----------

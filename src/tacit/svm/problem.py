@@ -84,20 +84,22 @@ class Solution:
     def level(self) -> float:
         """The constant of the decision function."""
         tube, problem = self.problem.tube, self.problem
+        free = ((self.positive > 0) & (self.positive < problem.high)) | (
+            (self.negative < 0) & (self.negative > problem.low)
+        )
+        if free.any():
+            shift = np.where(self.positive > 0, -tube, tube) if tube else 0.0
+            return float((self.force + shift)[free].mean())
         up = self._slopes(self.positive < problem.high, -tube), self._slopes(self.negative < 0, tube)
         down = self._slopes(self.positive > 0, -tube), self._slopes(self.negative > problem.low, tube)
         p, q = problem.high > 0, problem.low < 0
-        return _level(
-            np.concatenate([up[0][p], up[1][q]]), np.concatenate([down[0][p], down[1][q]])
-        )
+        return _level(np.concatenate([up[0][p], up[1][q]]), np.concatenate([down[0][p], down[1][q]]))
 
     def levels(self) -> tuple[float, float]:
         """The slopes of the free coordinates of the positive parts and of the negative parts."""
         problem = self.problem
         p, q = problem.high > 0, problem.low < 0
-        above = _level(
-            self._slopes(self.positive < problem.high)[p], self._slopes(self.positive > 0)[p]
-        )
+        above = _level(self._slopes(self.positive < problem.high)[p], self._slopes(self.positive > 0)[p])
         below = _level(self._slopes(self.negative < 0)[q], self._slopes(self.negative > problem.low)[q])
         return above, below
 
@@ -107,7 +109,7 @@ class Solution:
 
 
 def _level(up: np.ndarray, down: np.ndarray) -> float:
-    """The mean slope of coordinates that can move both ways; where there are none, the middle between the steepest of each kind."""
+    """The mean slope of coordinates that can move both ways; without any, the middle between the steepest of each kind."""
     free = up[~np.isnan(up) & ~np.isnan(down)]
     if len(free):
         return float(free.mean())

@@ -28,7 +28,8 @@ class UnboundedError(ValueError):
 
 
 def solve(
-    problem: Problem, gram: Gram, tol: float, max_iter: int = -1, shrinking: bool = True, check: Callable[[int], None] | None = None,
+    problem: Problem, gram: Gram, tol: float, max_iter: int = -1, shrinking: bool = True,
+    check: Callable[[int], None] | None = None,
 ) -> Solution:  # fmt: skip
     """Solve a problem.
 
@@ -89,8 +90,9 @@ def _violators(
     """The gap over all coordinates, and those of which a slope is beyond the others by `tol`."""
     up = np.where(positive < problem.high, force - problem.tube, -np.inf)
     down = np.where(negative > problem.low, force + problem.tube, np.inf)
-    back, forth = np.where(negative < 0, force + problem.tube, -np.inf), np.where(
-        positive > 0, force - problem.tube, np.inf
+    back, forth = (
+        np.where(negative < 0, force + problem.tube, -np.inf),
+        np.where(positive > 0, force - problem.tube, np.inf),
     )
     groups = [(up, forth), (back, down)] if problem.grouped else [(np.maximum(up, back), np.minimum(down, forth))]
     gap = max(float(rise.max() - fall.min()) for rise, fall in groups)
