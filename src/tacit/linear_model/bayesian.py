@@ -64,7 +64,7 @@ class EvidenceModel(LinearModel):
         if not self.scale:
             return np.ones(d)
         variance = design.variances
-        return np.sqrt(np.where(variance > 1e-30 * variance.max(initial=0.0), variance, 1.0))
+        return np.sqrt(np.where(variance > 1e-26 * (variance + design.center**2), variance, 1.0))
 
     def _one(self, values: Any, dtype: Any = float) -> Any:
         """A number of every target; the number where there was one dimension."""
