@@ -35,6 +35,8 @@ PER_POINT = 40
 """Rows of a sample, for every point, whose clusters' centres are the points."""
 CHUNK = 1024
 """Rows of a block whose kernel values are made at once: they stay in the cache."""
+WIDE = 128
+"""Chunks made at once on a GPU, where few large steps cost less than many small ones."""
 
 
 @record
@@ -102,7 +104,7 @@ class Inducing:
         if backend(X) == "torch":
             import torch
 
-            Z, step = torch.as_tensor(Z, device=X.device), 16 * CHUNK
+            Z, step = torch.as_tensor(Z, device=X.device), (WIDE if X.is_cuda else 16) * CHUNK
         for start in range(0, len(X), step):
             rows = X[start : start + step]
             rows = rows.double() if backend(X) == "torch" else rows.astype(np.float64, copy=False)
