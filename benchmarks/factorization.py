@@ -135,11 +135,13 @@ def events(train, test):
     """Print the tables of events and of rankings."""
     liked, later = train.take(train.rating >= 4), test.take(test.rating >= 4)
     cells, settings = matrix(liked), {"response": "implicit", "biases": False, "alpha": 1.0}
+    # An event of strength r has the weight r there, and 1 + r here.
+    less = Ratings(liked.user, liked.item, liked.rating - 1, liked.users, liked.items)
     ways = {
         "implicit, CG": lambda n: implicit(cells, n),
         "implicit, Cholesky": lambda n: implicit(cells, n, False),
-        "ours, CG": lambda n: ours(liked, n, **settings, **POINTS, solver="cg"),
-        "ours, Cholesky": lambda n: ours(liked, n, **settings, **POINTS),
+        "ours, CG": lambda n: ours(less, n, **settings, **POINTS, solver="cg"),
+        "ours, Cholesky": lambda n: ours(less, n, **settings, **POINTS),
     }
     for fit in ways.values():
         fit(1)

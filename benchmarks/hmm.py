@@ -78,15 +78,24 @@ def _close(ours, theirs):
     return f"log-likelihood equal to {gap:.0e}"
 
 
-def _decode(library, data):
+def _decoders():
+    """Rows, lengths, and a model of either library with the same parameters."""
     from hmmlearn import hmm
 
     from tacit import sequence
 
-    model = _started("GaussianHMM", hmm if library == "hmmlearn" else sequence, data, 1)
-    rng = np.random.default_rng(0)
-    model.transmat_ = 0.9 * np.eye(10) + 0.1 * rng.dirichlet(np.ones(10), 10)
-    return model.decode(*data)
+    data, move = gaussian_rows(), 0.9 * np.eye(10) + 0.1 * np.random.default_rng(0).dirichlet(np.ones(10), 10)
+    models = {
+        name: _started("GaussianHMM", module, data, 1) for name, module in (("tacit", sequence), ("hmmlearn", hmm))
+    }
+    for model in models.values():
+        model.transmat_ = move
+    return *data, models
+
+
+def _decode(library, data):
+    X, lengths, models = data
+    return models[library].decode(X, lengths)
 
 
 def _same_paths(ours, theirs):
@@ -129,7 +138,7 @@ def _jobs():
     shape = "K=10 d=8, 200 × 5,000 steps"
     yield Job(f"GaussianHMM {shape}, {STEPS} steps of EM", "hmmlearn scaling", gaussian_rows, partial(_ours, "GaussianHMM"),
               partial(_theirs, "GaussianHMM"), _close, 10.0, 3)  # fmt: skip
-    yield Job(f"Viterbi {shape}", "hmmlearn", gaussian_rows, partial(_decode, "tacit"), partial(_decode, "hmmlearn"),
+    yield Job(f"Viterbi {shape}", "hmmlearn", _decoders, partial(_decode, "tacit"), partial(_decode, "hmmlearn"),
               _same_paths, 10.0, 3)  # fmt: skip
     yield Job(f"CategoricalHMM K=10, 20 symbols, 200 × 5,000 steps, {STEPS} steps of EM", "hmmlearn scaling", symbol_rows,
               partial(_ours, "CategoricalHMM"), partial(_theirs, "CategoricalHMM"), _close, 8.0, 3)  # fmt: skip

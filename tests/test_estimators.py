@@ -109,6 +109,7 @@ ESTIMATORS = [
     LinearChainCRF(),
     LinearChainCRF("arow", random_state=0),
     BeliefNetwork([]),
+    BeliefNetwork(),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
     SVC(),
     SVC(kernel="linear", C=10.0, class_weight="balanced", decision_function_shape="ovo"),

@@ -65,6 +65,9 @@ class Column:
         Of a count, the family that describes it best; "place" of a latitude or a longitude.
     cycle : tuple of float
         Of a cyclic column its least value and its period.
+    cuts, points : tuple of float
+        Of numbers that a model takes as levels: the least number of every level but the first, ascending, and quantiles of the
+        numbers in each level, as many of each, one level after the other. `levels` are then what the levels are called.
     """
 
     name: object
@@ -79,11 +82,14 @@ class Column:
     declared: tuple = field(default=(), compare=False)
     law: str = field(default="", compare=False)
     cycle: tuple = ()
+    cuts: tuple = ()
+    points: tuple = field(default=(), compare=False)
     _saved = declare(
         name=Label(), kind=Text(KINDS), levels=Listed(Label(), kind=tuple), reason=Text(),
         low=Numbers(optional=True), high=Numbers(optional=True), whole=Flag(), n_observed=Whole(0),
         type=Text(TYPES), declared=Listed(Label(), kind=tuple), law=Text(LAWS, needed=False),
-        cycle=Listed(Numbers(), kind=tuple, needed=False),
+        cycle=Listed(Numbers(), kind=tuple, needed=False), cuts=Listed(Numbers(), kind=tuple, needed=False),
+        points=Listed(Numbers(), kind=tuple, needed=False),
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -93,6 +99,11 @@ class Column:
             raise ValueError(
                 f"column {self.name!r} is cyclic but {self.cycle} is no least value and period of a cycle."
             )
+        if not self.cuts:
+            return
+        n, rises = len(self.levels), all(a < b for a, b in zip(self.cuts, self.cuts[1:]))
+        if self.coded or not rises or n != len(self.cuts) + 1 or not self.points or len(self.points) % n:
+            raise ValueError(f"column {self.name!r} is cut at {self.cuts}, which does not go with its {n} levels.")
 
     @classmethod
     def of(cls, info: ColumnInfo) -> Column:
@@ -109,10 +120,15 @@ class Column:
 
     def told(self) -> dict:
         """The column as `ColumnInfo.saved` tells it."""
-        reading = "text" if self.levels else self.type if self.type in DATE_READINGS else "number"
+        reading = "text" if self.coded else self.type if self.type in DATE_READINGS else "number"
         role = {"continuous": "measurement"}.get(self.kind, self.kind)
-        told = {"name": str(self.name), "role": role, "reading": reading, "levels": [*map(level_text, self.levels)]}
+        levels = () if self.cuts else self.levels
+        told = {"name": str(self.name), "role": role, "reading": reading, "levels": [*map(level_text, levels)]}
         return told | ({"cycle": list(self.cycle)} if self.cycle else {})
+
+    def level_of(self, values: np.ndarray) -> np.ndarray:
+        """Codes of the levels of numbers, of a column that is cut; NaN where missing."""
+        return np.where(np.isnan(values), np.nan, np.searchsorted(self.cuts, values, side="right"))
 
     @property
     def steps(self) -> int:
@@ -221,9 +237,8 @@ class Schema:
                 columns[column.name] = None
             else:
                 made = labels_of(column, codes, cells)
-                if (
-                    cells is not None and cells.numeric and column.coded
-                ):  # also a level that is unknown stays what it is
+                if cells is not None and cells.numeric and (column.coded or column.cuts):
+                    # Also a level that is unknown, and a number of a level, stays what it is.
                     made = np.where(cells.missing, made, cells.values)
                 elif cells is not None and not cells.numeric:
                     made = dates_like(cells.values[~cells.missing], codes) if column.type in DATE_READINGS else made
@@ -426,7 +441,7 @@ def encode_column(column: Column, cells: Cells, unknown: str = "error") -> np.nd
         What to do about levels that the column does not have: refuse them, or take them as missing.
     """
     if not column.coded and cells.numeric:
-        return cells.values
+        return column.level_of(cells.values) if column.cuts else cells.values
     if column.type in DATE_READINGS:
         return read_numbers(column.name, column.type, cells).values
     if cells.dates:

@@ -1,9 +1,11 @@
 """The page of a belief network in a real browser: it answers as Python does, by mouse and keys, without a script, on a phone."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from tacit.graph import BeliefNetwork
+from tacit.graph import BeliefNetwork, find_network
+from tacit.report.network import render_dependencies
 from tacit.report.network_explorer import write_network
 
 from ..graph.networks import published, random_network
@@ -306,3 +308,51 @@ def test_dark_colours_can_be_read_and_print_is_whole(open_page):
     page.emulate_media(media="print")
     assert not page.locator("#network-search").is_visible()
     assert page.locator(".network-frame").evaluate("frame => frame.scrollWidth <= frame.clientWidth + 1")
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """The network of a table of numbers and levels, some of which look like markup, with holes, and its page."""
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["a", "b", HOSTILE], 400)
+    size = (kind == "b") * 5.0 + (kind == HOSTILE) * 11.0 + rng.normal(size=400)
+    frame = pd.DataFrame(
+        {"kind": kind, "size": size, f"n{HOSTILE}": rng.poisson(3 + size.clip(0)), "toss": rng.choice(["x", "y"], 400)}
+    )
+    found = find_network(frame.mask(rng.random(frame.shape) < 0.05), check=3).study()
+    path = tmp_path_factory.mktemp("pages") / "learned.html"
+    path.write_text(render_dependencies(found), encoding="utf-8")
+    return found, path
+
+
+def test_the_page_of_a_table_answers_and_lists_its_edges(learned, visit):
+    found, path = learned
+    network, page = found.model, visit(path)
+    assert_answers(page, network, {})
+    level = network.states_of("size")[-1]
+    button(page, network, "size", level).click()
+    assert_answers(page, network, {"size": 100.0})
+    page.locator(drawn(network, "toss", "x")).click()
+    assert_answers(page, network, {"size": level, "toss": "x"})
+    assert page.evaluate("document.scripts.length") == 1
+    assert page.locator("img").count() == 0
+    rows = page.locator("#dependencies tbody tr")
+    assert rows.count() == len(found.dependencies)
+    assert rows.first.locator("td").last.inner_text() == found.dependencies[0].words
+    claim = page.locator("details.claim", has_text=found.dependencies[0].words).first
+    claim.locator("summary").click()
+    assert "rows that know both columns" in claim.inner_text().lower()
+    assert page.locator("#columns tbody tr").count() == 4
+    page.locator("#network-search").fill("toss")
+    assert page.locator("#columns tbody tr").filter(visible=True).count() == 4
+
+
+@pytest.mark.parametrize("size", [(360, 740), (1400, 900)])
+def test_the_page_of_a_table_fits_its_window_with_and_without_a_script(learned, visit, size):
+    found, path = learned
+    for script in (True, False):
+        page = visit(path, size, java_script_enabled=script)
+        if script:
+            assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        assert page.locator("#dependencies tbody tr").filter(visible=True).count() == len(found.dependencies)
+        assert page.locator(".network-graph .variable").filter(visible=True).count() == 4

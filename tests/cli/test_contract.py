@@ -24,6 +24,7 @@ VERBS = {
     "topics": ["{folder}/texts/t.txt", "--topics", "2", "--method", "anchors"],
     "recommend": ["{folder}/rated/t.csv", "--method", "factorization", "--components", "3", "--types", "2"],
     "segment": ["{table}", "--states", "1-2", "--forecast", "3"],
+    "network": ["{table}", "--check", "4"],
     "predict": ["{folder}/t.fit.tacit", "{table}", "--fill"],
     "report": ["{folder}/t.fit.tacit", "{table}"],
     "compare": ["{table}", "--by", "colour", "--groups", "1"],
@@ -43,6 +44,7 @@ CLAIMED = {
     "topics": {"topics", "completion", "topic", "few", "short"},
     "recommend": {"verdict", "coverage", "size", "users", "items"},
     "segment": {"verdict", "regime", "sure", "now", "ahead", "filled", "forecast"},
+    "network": {"verdict", "guessed", "dependency", "sure", "missing", "either", "few"},
     "predict": {"sizes", "unsure", "filled"},
     "report": {"verdict", "largest", "unsure", "unusual", "filled"},
     "compare": {"verdict", "new_rows", "power"},
@@ -189,7 +191,8 @@ def test_the_schema_names_all_commands_and_finds_faults(schema):
 @pytest.mark.parametrize("verb", SAYERS)
 def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
     users = {
-        "by": ["compare"], "time": ["topics", "recommend", "segment", "compare", "report"], "sequence": ["segment"],
+        "by": ["compare"], "target": ["predict"],
+        "time": ["topics", "recommend", "segment", "compare", "report"], "sequence": ["segment"],
         "text": ["topics", "predict", "report"],
         "user": ["recommend", "predict"], "item": ["recommend", "predict"], "rating": ["recommend"], "weight": ["recommend"],
     }  # fmt: skip
@@ -210,8 +213,8 @@ def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
 def test_shared_options_mean_the_same_or_are_refused(verb, folder, capsys):
     users = {
         "family": ["fit", "impute", "segment", "compare"],
-        "check": ["fit", "impute", "reduce", "recommend", "compare"],
-        "budget": ["fit", "impute", "reduce", "topics", "recommend", "segment", "compare"],
+        "check": ["fit", "impute", "reduce", "recommend", "network", "compare"],
+        "budget": ["fit", "impute", "reduce", "topics", "recommend", "segment", "network", "compare"],
     }
     for name, what in SHARED.items():
         with pytest.raises(SystemExit) as stop:

@@ -195,8 +195,8 @@ def test_priors_are_pseudo_counts(how):
      ({"structure": [("a", "b")]}, {"a": [0.5, 0.7], "b": ["u", "v"]},
       r"the discrete variable 'b' has the continuous parent 'a'"),
      ({"structure": [], "continuous": ["a"]}, None, r"column 'a' is to be continuous but holds text"),
-     ({"structure": "chow-liu"}, {"a": [0.5, 0.7], "b": ["u", "v"]},
-      r"structure='chow-liu' takes discrete columns, but 'a' is continuous")],
+     ({"structure": "chow-liu", "continuous": ["a"]}, {"a": [0.5, 0.7], "b": ["u", "v"]},
+      r"structure='chow-liu' takes discrete columns, but 'a' is to be continuous")],
 )  # fmt: skip
 def test_bad_settings_are_refused(settings, rows, message):
     table = pd.DataFrame(rows or {"a": ["u", "v", "u"], "b": ["s", "t", "t"]})

@@ -96,9 +96,10 @@ def test_half_a_sweep_is_what_it_says(kind, dense):
         np.testing.assert_allclose(told[a], expected, rtol=1e-4 if kind == np.float32 else 1e-10)
 
 
+@pytest.mark.parametrize("K", [3, 140])
 @pytest.mark.parametrize("dense", [False, True])
-def test_gradients_lead_where_the_equations_do(dense):
-    rows, mean, _ = side(np.float64)
+def test_gradients_and_products_lead_where_the_equations_do(dense, K):
+    rows, mean, _ = side(np.float64, K=K)
     q, n, nothing = mean.shape[1], len(rows), np.zeros((0, 10))
     table, extended = kernels.moment_table(mean, nothing), np.hstack([np.ones((len(mean), 1)), mean])
     base = table.sum(axis=1).ravel() if dense else np.zeros(0)
@@ -110,13 +111,13 @@ def test_gradients_lead_where_the_equations_do(dense):
     base = packed(extended.T @ extended) if dense else np.zeros(0)
     same = kernels.half_sweep(*shared, np.zeros((0, 0, 0)), *prior, base, again, nothing)
     np.testing.assert_allclose(again, exact, atol=1e-11)
-    np.testing.assert_allclose(same, told, atol=1e-9)
+    np.testing.assert_allclose(same, told, atol=1e-9, rtol=1e-9)
     gram = extended.T @ extended if dense else np.zeros((0, 0))
     metric = prior[0] * prior[2] + (np.delete(np.delete(gram, 1, axis=0), 1, axis=1) if dense else 0.0)
     points = *gradients.whitened(np.delete(extended, 1, axis=1), metric, np.dtype(float)), mean[:, 0].copy()
     also = gradients.half_sweep_by_gradients(*shared[:3], *points, *prior, gram, 50, near)
     np.testing.assert_allclose(near, exact, atol=1e-9)
-    np.testing.assert_allclose(also[:, [0, 2]], told[:, [0, 2]], atol=1e-8)
+    np.testing.assert_allclose(also[:, [0, 2]], told[:, [0, 2]], atol=1e-8, rtol=1e-8)
 
 
 def test_variances_of_pairs_are_those_of_draws():
@@ -477,8 +478,15 @@ def test_lists_can_be_of_some_items_and_of_less_popular_ones():
     counts = model.item_counts_
     plain, rare = (model.recommend(3, 5, popularity=weight).items for weight in (0.0, 5.0))
     assert counts[rare].mean() < counts[plain].mean()
-    with pytest.raises(ValueError, match="popularity"):
-        model.recommend(3, popularity=-1.0)
+    for settings in ({"items": some}, {"popularity": 5.0}, {"items": some, "popularity": 0.3}):
+        lists, ratings = model.recommend_all(6, [3, 7], **settings)
+        for row, beside, user in zip(lists, ratings, (3, 7)):
+            one = model.recommend(user, 6, **settings)
+            np.testing.assert_array_equal(row[np.isfinite(beside)], one.items)
+            np.testing.assert_allclose(beside[np.isfinite(beside)], one.ratings, atol=1e-5)
+    for recommend in (model.recommend, lambda user, popularity: model.recommend_all(3, [user], popularity=popularity)):
+        with pytest.raises(ValueError, match="popularity"):
+            recommend(3, popularity=-1.0)
     assert repr(model.recommend(3, 20)).endswith(", … 20 in all)")
     assert len(repr(model.explain(7, 3))) < 250
 

@@ -12,7 +12,7 @@ from pyarrow import feather
 from scipy import sparse
 
 from tacit.kernels import lazy
-from tacit.recommend import Ratings, reading, spool
+from tacit.recommend import Ratings, TwoSidedMixture, evaluate, reading, spool
 from tacit.recommend.ratings import codes_of, pairs_of
 
 grouping = lazy("grouping")
@@ -342,3 +342,19 @@ def test_ratings_and_times_are_found_by_words_of_names():
     found = Ratings.read(table).columns
     assert (found["rating"], found["time"]) == ("Book-Rating", "reviewDate")
     assert "time" not in Ratings.read({"user": [1, 2], "item": [3, 4], "rating": [1, 2], "candidate": [7, 8]}).columns
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"rating": [3, np.nan, 4]}, "rating nan of row 1 must be finite; leave it out"),
+    ({"rating": [3, 4, np.inf]}, "rating inf of row 2 must be finite; leave it out"),
+    ({"user": [0, 1, 2]}, "user 2 of row 2 must be a number from 0 to 1, the place of an id in users"),
+    ({"item": [-1, 1, 0]}, "item -1 of row 0 must be a number from 0 to 1, the place of an id in items"),
+    ({"weight": [1, 1, -2]}, "weight -2 of row 2 must be finite and not negative"),
+    ({"user": [0, 1]}, "there are 3 ratings and 2 values of user; give one for each"),
+])  # fmt: skip
+def test_numbered_ratings_are_checked_wherever_they_are_taken(change, message):
+    good = {"user": [0, 1, 1], "item": [0, 1, 0], "rating": [3, 5, 4], "users": ["a", "b"], "items": ["x", "y"]}
+    bad, model = Ratings(**good | change), TwoSidedMixture(1, 1, n_fits=1, random_state=0).fit(Ratings(**good))
+    for take in (model.fit, model.score, lambda ratings: evaluate(model, ratings)):
+        with pytest.raises(ValueError, match=message):
+            take(bad)

@@ -1,5 +1,6 @@
 """Hidden Markov models on the engine: properties for every family and structure, and answers by enumeration of all paths."""
 
+from decimal import Decimal, localcontext
 from functools import partial
 from itertools import product
 
@@ -198,6 +199,42 @@ def test_a_long_sequence_in_parts_is_the_same(monkeypatch):
     for name, value in whole.to_dict().items():
         np.testing.assert_allclose(parts.to_dict()[name], value, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(model.posterior(params, block)[0], resp, atol=1e-11)
+
+
+def test_the_log_likelihood_to_fifty_digits():
+    """Against the forward algorithm in decimals, with a step so far from all states that its densities underflow."""
+    model, params, _ = small_world(Structure(3))
+    X = with_missing(gaussian_rows(300))
+    X[150] = 500.0
+    joint = model.family.log_prob(params.components, Block.of(X))
+    with localcontext() as context:
+        context.prec = 50
+        b = [[Decimal(float(x)).exp() for x in row] for row in joint]
+        move = [[Decimal(float(x)) for x in row] for row in params.move]
+        share = [Decimal(float(p)) * x for p, x in zip(params.start, b[0])]
+        for row in b[1:]:
+            share = [sum(share[i] * move[i][j] for i in range(3)) * row[j] for j in range(3)]
+        exact = float(sum(share).ln())
+    assert min(float(x) for x in b[150]) == 0.0
+    block = Block.of(X, units=np.array([0, 300]))
+    np.testing.assert_allclose(model.posterior(params, block)[1], exact, rtol=1e-13)
+    np.testing.assert_allclose(model.evidence(params, block), exact, rtol=1e-13)
+    np.testing.assert_allclose(model.filtered(params, block)[1].sum(), exact, rtol=1e-13)
+
+
+@pytest.mark.full
+def test_ten_million_steps():
+    """Where all rows of the transition matrix are equal, steps are independent: the sum over steps is known."""
+    rng, weight = np.random.default_rng(0), np.array([0.3, 0.7])
+    X = rng.normal(size=(10_000_000, 1))
+    model = ChainModel(DiagonalGaussian(), Structure(2))
+    components = model.family.start(Block.of(X[:1000]), np.eye(2)[(X[:1000, 0] > 0).astype(int)])
+    params = ChainParams(weight, np.tile(weight, (2, 1)), np.zeros((2, 0)), components)
+    block = Block.of(X, units=np.array([0, len(X)]))
+    expected = np.logaddexp(*(np.log(weight) + model.family.log_prob(components, block)).T).sum()
+    np.testing.assert_allclose(model.evidence(params, block), expected, rtol=1e-11)
+    share = model.e_step(params, block).counts / len(X)
+    assert np.abs(share.sum() - 1.0) < 1e-10
 
 
 # The umbrella world, with a chain that is known (Russell and Norvig)

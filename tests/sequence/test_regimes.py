@@ -122,6 +122,12 @@ def test_bad_input_is_told():
     table = frame(id="a", other=pd.date_range("2021-01-01", periods=120))
     with pytest.raises(NoteError, match="'day' and 'other' may both tell the time of a row; say which does with time"):
         find_regimes(table)
+    twice = pd.DataFrame({"year": np.repeat(np.arange(2000, 2030), 4), "x": steps()})
+    fault = (
+        r"'year' is taken as the time of a row, but the sequence has two rows at year = 2000; .* by ignore=\['year'\]"
+    )
+    with pytest.raises(NoteError, match=fault):
+        find_regimes(twice)
     with pytest.raises(NoteError, match="has no column 'who', which sequence names"):
         find_regimes(table, sequence="who")
     with pytest.raises(NoteError, match="every sequence that 'day' names has one row"):

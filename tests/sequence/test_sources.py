@@ -13,6 +13,7 @@ from tacit.testing import check_sources
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.parquet")  # pa.parquet is there once it is imported
 
 LENGTHS = [40, 1, 75, 30, 60, 25]
 pytestmark = pytest.mark.filterwarnings("ignore:Best performing initialization did not converge")

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from tacit.source import ArraySource, Block, Patterns, as_source
 from tacit.source.source import MAX_ROWS, default_block_rows
+from tacit.source.threads import one_blas_thread
 
 
 def numbered(n_rows, d=3):
@@ -170,6 +171,20 @@ def test_blas_has_one_thread_inside_a_block(n_jobs):
         inside = list(source.map(lambda block: max(blas_threads())))
         assert inside == [1, 1, 1, 1]
         assert min(blas_threads()) == 2
+
+
+def test_blas_has_one_thread_until_the_last_who_asked_for_it_is_done():
+    def blas_threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)  # as maps that are not nested end
+        assert blas_threads() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == {2}
 
 
 def test_a_map_left_halfway_does_not_stop_the_next():

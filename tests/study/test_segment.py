@@ -46,6 +46,35 @@ def test_a_regime_that_is_never_left_has_no_length():
     assert any(f"Regime {ends.number}:" in each and "was never left" in each for each in found.summary)
 
 
+def test_no_length_is_told_that_is_longer_than_any_series():
+    """Of twenty series of ten steps one changes its level: regimes last for longer than can be seen."""
+    rng, level = np.random.default_rng(0), np.repeat(np.arange(20) % 2, 10)
+    level[5:10] = 1
+    table = pd.DataFrame(
+        {"id": np.repeat(np.arange(20), 10), "days": np.tile(np.arange(10), 20), "x": rng.normal(9.0 * level)}
+    )
+    choice = find_regimes(table, sequence="id", states=[2], check=False)
+    assert choice.model.time == "days"
+    found, stays = choice.study(), choice.model.stays()
+    left = next(regime for regime in found.regimes if regime.n_left)
+    assert left.stay == stays[left.number - 1] > 50
+    assert f"lasts {left.lasts} on average" in next(each for each in found.summary if f"Regime {left.number}:" in each)
+    assert left.lasts == "more than 10 days"
+
+
+def test_a_regime_that_is_on_no_path_was_never_entered():
+    found = studied(np.random.default_rng(0).normal(size=40), states=[2], duration=100)
+    assert found.regimes[1].n_segments == 0
+    assert next(each for each in found.summary if "Regime 2:" in each).endswith(" of the steps, never entered.")
+
+
+def test_forecasts_stay_where_values_may_be():
+    rng = np.random.default_rng(0)
+    found = studied(np.abs(series((0.5, 5, 0.5), (1, 3, 1), seed=1)) * rng.uniform(0.0, 1.0, 120), n_ahead=3)
+    assert found.forecast.low.min() == 0.0
+    assert "−" not in next(each for each in found.summary if each.code == "forecast")
+
+
 def test_a_series_that_moves_gradually_is_told():
     found = studied(np.linspace(0.0, 10.0, 120) + np.random.default_rng(0).normal(0, 0.05, 120))
     told = {getattr(each, "code", "") for each in found.limits}

@@ -306,6 +306,8 @@ def test_checkpoints_keep_batch_fits_only(tmp_path):
 def test_topics_that_memory_cannot_hold_are_refused():
     X = csr_matrix((np.ones(20), (np.arange(20), np.arange(20))), shape=(20, 5000))
     with pytest.raises(
-        ValueError, match=r"n_components=1000000000 takes 1\.2e\+05 GB, but this machine has .* use at most \d+\."
+        ValueError, match=r"n_components=1000000000 takes 3\.2e\+05 GB, but this machine has .* use at most \d+\."
     ):
         LatentDirichletAllocation(10**9).fit(X)
+    with pytest.raises(ValueError, match=r"n_components=1000000000 takes 3\.2e\+05 GB"):
+        LatentDirichletAllocation(10**9).partial_fit(X)

@@ -30,8 +30,8 @@ class RowsEstimator(BaseEstimator):
     - ``_needs``: settings without which a loaded model cannot work, so that it is not saved where they are functions;
     - ``_takes_missing``, ``_takes_sparse``, ``_missing_remedy``: which rows it takes, and what to do about missing values it does
       not take; ``_largest``: the largest cell it takes;
-    - ``_study``: what a report can say of it, "groups", "axes", "topics", "ratings" or "regimes"; ``_for_study()`` is then what
-      is reported on;
+    - ``_study``: what a report can say of it, "groups", "axes", "topics", "ratings", "regimes" or "network";
+      ``_for_study()`` is then what is reported on;
     - ``_reads_tables``: whether it has a schema, by which it reads columns of any kind.
     """
 

@@ -32,6 +32,7 @@ ORDER = (
     "topics",
     "recommend",
     "segment",
+    "network",
     "predict",
     "explain",
     "compare",

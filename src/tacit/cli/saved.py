@@ -42,7 +42,9 @@ def open_model(path: str) -> tuple[Any, dict]:
 
 def _check_model(path: str) -> None:
     """Refuse what is no model file before it is read."""
-    remedy = "give a .tacit file that tacit fit, impute, reduce, topics, recommend or segment wrote, or tacit.save"
+    remedy = (
+        "give a .tacit file that tacit fit, impute, reduce, topics, recommend, segment or network wrote, or tacit.save"
+    )
     if not os.path.isfile(path):
         what = "is a folder" if os.path.isdir(path) else "does not exist"
         raise ValueError(f"the model file {path} {what}; {remedy}.")
@@ -171,6 +173,16 @@ def _settings_fault(settings: dict) -> str | None:
         return "a column of ratings has no name"
     if not isinstance(settings.get("sequence"), (str, type(None))):
         return "the column of sequences has no name"
+    if settings.get("structure", "pc") not in ("hill-climbing", "chow-liu", "pc"):
+        return "the way edges were found is unknown"
+    check, most = settings.get("check") or 0, settings.get("max_parents") or 1
+    if not all(isinstance(each, int) and 0 <= each <= 10**6 for each in (check, most)):
+        return "the number of resamples or of parents is none"
+    for name in ("required", "forbidden"):
+        edges = settings.get(name, [])
+        named = isinstance(edges, list) and all(isinstance(edge, list) and len(edge) == 2 for edge in edges)
+        if not named or not all(isinstance(each, str) for edge in edges for each in edge):
+            return f"the edges that are {name} are none"
     ahead = settings.get("forecast", 0)
     if not isinstance(ahead, int) or not 0 <= ahead <= 10**6:
         return "the number of steps to forecast is none"
@@ -190,9 +202,12 @@ def _settings_fault(settings: dict) -> str | None:
 
 def open_like(
     model: Any, told: dict, place: Any, reading: dict, *, columns: list[str] | None = None, allow_missing: bool = False,
-    unknown: str = "missing",
+    unknown: str = "missing", spared: list[str] | None = None,
 ) -> Any:  # fmt: skip
-    """A table with the columns of a model, found by name or, where the model knows none, those named in their order."""
+    """A table with the columns of a model, found by name or, where the model knows none, those named in their order.
+
+    Columns that are `spared` need not be there.
+    """
     from ..tables import open_reader, open_table
 
     like, reader = _like(model, told), open_reader(place, **reading)
@@ -204,6 +219,7 @@ def open_like(
         if not like:
             raise ValueError(f"{place} has none of the columns of the model; it has {', '.join(reader.names[:20])}.")
     else:
+        like = [column for column in like if column["name"] not in (spared or ()) or column["name"] in reader.names]
         _check_there(like, reader)
     return open_table(place, like=like, unknown=unknown, **reading)
 

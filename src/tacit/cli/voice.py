@@ -12,7 +12,7 @@ ROLES = {"measurement": "number"}
 
 def as_typed(option: Option) -> str:
     """A setting as it is typed."""
-    name, value = option.name, option.value
+    name, value = option.name.replace("_", "-"), option.value
     if value is None:
         return {"roles": "--id or --as", "separator": "--sep", "families": "--family"}.get(name, f"--{name}")
     if name == "roles":

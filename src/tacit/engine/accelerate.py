@@ -97,6 +97,8 @@ class Accelerator(Plain):
                 params = self.model.bound(vector, image)
         except ValueError:  # singular, or no number at all
             return self.retreat()
+        if _overflowed(params, image):
+            return self.retreat()
         self.extrapolated = True
         return params
 
@@ -131,6 +133,12 @@ class Accelerator(Plain):
         self.extrapolated = False
         self.clear()
         return self.image
+
+
+def _overflowed(params: Any, image: Any) -> bool:
+    """Whether parameters are no numbers where those of the image are."""
+    before = image.to_dict()
+    return any((~np.isfinite(value) & np.isfinite(before[name])).any() for name, value in params.to_dict().items())
 
 
 class Anderson(Accelerator):

@@ -239,9 +239,9 @@ class FullGaussian(DenseGaussian):
 
     def _complete(self, params: FullParams, block: Block, rest: tuple) -> tuple[float, Any]:
         k, d = params.mean.shape
-        out = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
-        form = cast(params.form, block.X)
-        loglik = kernel("full", backend(block.X))(block.X, block.patterns.complete, params.origin, *form, *rest, *out)
+        X, out = self.rows(params, block), (np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d)))
+        form = cast(params.form, X)
+        loglik = kernel("full", backend(X))(X, block.patterns.complete, params.origin, *form, *rest, *out)
         return loglik, DenseStats(*out)
 
     def m_step(self, stats: DenseStats, params: FullParams) -> FullParams:
@@ -302,18 +302,18 @@ class TiedGaussian(DenseGaussian):
     def _complete(self, params: TiedParams, block: Block, rest: tuple) -> tuple[float, Any]:
         k, d = params.mean.shape
         s0, s1 = np.zeros(k), np.zeros((k, d))
-        rows, mode, out = block.patterns.complete, rest[0], rest[-1]
-        form = cast(params.form, block.X)
-        which = backend(block.X)
-        loglik = kernel("tied", which)(block.X, rows, params.origin, *form, *rest, s0, s1)
+        X, rows, mode, out = self.rows(params, block), block.patterns.complete, rest[0], rest[-1]
+        form = cast(params.form, X)
+        which = backend(X)
+        loglik = kernel("tied", which)(X, rows, params.origin, *form, *rest, s0, s1)
         if mode == EXPECT:
             # Responsibilities sum to the row's weight, so this never changes during a fit.
-            key = params.origin.tobytes()
+            key = params.origin.tobytes(), X.dtype
             if block.local.get("scatter", (None,))[0] != key:
-                block.local["scatter"] = key, kernel("scatter", which)(block.X, rows, params.origin, block.weight)[1]
+                block.local["scatter"] = key, kernel("scatter", which)(X, rows, params.origin, block.weight)[1]
             second = block.local["scatter"][1]
         elif mode == MOMENTS:
-            second = kernel("scatter", which)(block.X, rows, params.origin, out.sum(axis=0))[1]
+            second = kernel("scatter", which)(X, rows, params.origin, out.sum(axis=0))[1]
         else:
             second = np.zeros((d, d))
         return loglik, DenseStats(s0, s1, second)

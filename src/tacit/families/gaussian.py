@@ -36,6 +36,8 @@ LOG_2PI = np.log(2 * np.pi)
 imputation = lazy("imputation")
 Pair = tuple[np.ndarray, np.ndarray]
 VANISHING = 1e-303  # a variance of which underflow has left few digits
+SINGLE = 1e-6
+"""Share of the data's variance below which products in single precision tell nothing of a class."""
 WIDE = 200
 """Columns beyond which matrices of all pairs of them are avoided where rows are fewer."""
 WEAK = 0.1
@@ -320,6 +322,13 @@ class Gaussian(OnePassFamily):
         if self.are_above(params, least) or not self.is_whole_above(params, weight, least):
             return ()
         return tuple(k for k in range(len(weight)) if not self.are_above(self.permute(params, [k]), least))
+
+    def rows(self, params: Any, block: Block) -> Any:
+        """The rows of a block, in double precision where a class is narrower than single precision tells about the origin."""
+        X = block.X
+        if self.floor >= SINGLE or block.dtype != np.float32 or backend(X) != "cpu" or self.are_above(params, SINGLE):
+            return X
+        return X.astype(np.float64)
 
     def is_whole_above(self, params: Any, weight: Any, least: float) -> bool:
         """The same of the mixture as a whole."""

@@ -182,7 +182,8 @@ class StructuredDense(Structured, FullGaussian):
 
         return above_floor(
             lambda ridge: self._likeliest(W + ridge * ridges, count, previous),
-            sound, (lambda found: deviance(W, count, found)) if structured else None, previous, self.floor,
+            # In units of the data, since matrices of columns whose scales are far apart are inverted to few digits.
+            sound, (lambda found: deviance(W / unit, count, found / unit)) if structured else None, previous, self.floor,
         )  # fmt: skip
 
     def m_step(self, stats: DenseStats, params: FullParams) -> FullParams:

@@ -2,6 +2,7 @@
 
 from .belief import BeliefNetwork
 from .beliefs import Beliefs, Solution
+from .choice import NetworkChoice, find_network
 from .dag import (
     ancestors,
     ancestral,
@@ -47,9 +48,9 @@ from .structure import (
 
 __all__ = [
     "BeliefNetwork", "Beliefs", "BoltzmannMachine", "Denoised", "Explanation", "FactorGraph", "GaussianMarginal",
-    "IsingModel", "JunctionTree", "Labelling", "MarkovNetwork", "PairwiseEnergy", "Potential", "Solution", "Structure",
-    "ancestors", "ancestral", "chow_liu", "compare_denoising", "cpdag", "d_separated", "denoise", "descendants",
-    "equivalent", "find_structure", "hill_climb", "immoralities", "independence_test", "learn_structure", "markov_blanket",
-    "minimise_energy", "moral", "mutual_information", "noisy_or", "pc_stable", "read_uai_factors", "score_structure",
-    "separated", "skeleton", "topological_order",
+    "IsingModel", "JunctionTree", "Labelling", "MarkovNetwork", "NetworkChoice", "PairwiseEnergy", "Potential", "Solution",
+    "Structure", "ancestors", "ancestral", "chow_liu", "compare_denoising", "cpdag", "d_separated", "denoise",
+    "descendants", "equivalent", "find_network", "find_structure", "hill_climb", "immoralities", "independence_test",
+    "learn_structure", "markov_blanket", "minimise_energy", "moral", "mutual_information", "noisy_or", "pc_stable",
+    "read_uai_factors", "score_structure", "separated", "skeleton", "topological_order",
 ]  # fmt: skip

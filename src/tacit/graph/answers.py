@@ -10,8 +10,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import like
+from ..base.missing import Imputed
 from ..schema import labels_of
 from ..source import Block
+from .levels import centres, drawn, interval
 from .mixed import Part
 from .model import codes_of, values_of
 from .nodes import closest
@@ -152,7 +154,7 @@ class NetworkAnswers(NetworkQueries):
         return self.nodes_.states[self.nodes_.at(variable)]
 
     def predict(self, X: Any, target: Any = None) -> np.ndarray:
-        """The most probable state of a column given the other cells of rows; the expectation of a continuous column.
+        """The most probable state of a column given the other cells of rows; the expectation of a column of numbers.
 
         Parameters
         ----------
@@ -161,6 +163,8 @@ class NetworkAnswers(NetworkQueries):
         """
         check_is_fitted(self)
         j = self._target(self._default_target(target))
+        if self._cut(j):
+            return self.predict_proba(X, target) @ centres(self.schema_.columns[j])
         if not self.nodes_.continuous[j]:
             states = np.array([*self.nodes_.states[j], None], dtype=object)[:-1]
             best = states[self.predict_proba(X, target).argmax(axis=1)]
@@ -196,31 +200,51 @@ class NetworkAnswers(NetworkQueries):
         cells = self._collected(self._open(X), fill)
         if not hasattr(X, "columns") and isinstance(X, np.ndarray) and X.dtype.kind in "fiu":
             columns = [labels_of(column, each) for column, each in zip(self.schema_.columns, cells.T)]
-            return np.column_stack([column.astype(np.float64) for column in columns]).astype(
-                X.dtype if X.dtype.kind == "f" else float
-            )
+            made = np.column_stack([column.astype(np.float64) for column in columns])
+            return np.where(np.isnan(X), made, X).astype(X.dtype if X.dtype.kind == "f" else float)
         return self.schema_.decode(cells, self._filled_out(X))
 
     def _filled_out(self, X: Any) -> Any:
         """X for `decode`: columns that a table lacks are not taken from it."""
         return X if not isinstance(X, (list, tuple)) else np.array(X, dtype=object)
 
+    def _cut(self, j: int) -> bool:
+        """Whether a variable is a column of numbers that is cut into levels."""
+        return j < len(self.schema_.columns) and bool(self.schema_.columns[j].cuts)
+
     def _marginal_fill(self, block: Block) -> np.ndarray:
+        return self._imputed(block).filled
+
+    def _imputed(self, block: Block, level: float | None = None) -> Imputed:
+        """Missing cells filled in, each by itself, and, where a level is given, with intervals and probabilities.
+
+        Cells of columns that are cut into levels are filled with numbers; what is observed of them stays a code.
+        """
         cells, missing = np.array(block.X, dtype=np.float64), np.isnan(block.X)
+        low, high, sure = (np.full(cells.shape, np.nan) for _ in range(3))
         columns = np.flatnonzero(missing.any(axis=0)).tolist()
         discrete = [j for j in columns if not self.nodes_.continuous[j]]
+        ends = dict(zip(discrete, np.cumsum([0, *(int(self.nodes_.cards[j]) for j in discrete)]).tolist()))
         for part in self._row_parts(block, [(j,) for j in discrete], [j for j in columns if self.nodes_.continuous[j]]):
             self._refuse_impossible(part, block)
-            ends, k = np.cumsum([0, *(int(self.nodes_.cards[j]) for j in discrete)]), 0
             for j in columns:
-                own = missing[part.rows, j]
-                if self.nodes_.continuous[j]:
-                    if own.any():
-                        cells[part.rows[own], j] = part.moments(j)[0][own]
+                own, column = missing[part.rows, j], self.schema_.columns[j]
+                rows = part.rows[own]
+                if not len(rows):
                     continue
-                cells[part.rows[own], j] = part.marginals[own, ends[k] : ends[k + 1]].argmax(axis=1)
-                k += 1
-        return cells
+                if self.nodes_.continuous[j]:
+                    cells[rows, j] = part.moments(j)[0][own]
+                    if level:
+                        low[rows, j], high[rows, j] = part.interval(j, level)[own].T
+                    continue
+                p = part.marginals[own, ends[j] : ends[j] + int(self.nodes_.cards[j])]
+                if not column.cuts:
+                    cells[rows, j], sure[rows, j] = p.argmax(axis=1), p.max(axis=1)
+                    continue
+                cells[rows, j] = p @ centres(column)
+                if level:
+                    low[rows, j], high[rows, j] = interval(column, p, level).T
+        return Imputed(cells, low, high, sure)
 
     def _joint_fill(self, block: Block) -> np.ndarray:
         codes, values = codes_of(block, self.nodes_), values_of(block, self.nodes_)
@@ -233,6 +257,9 @@ class NetworkAnswers(NetworkQueries):
             )
         cells = np.array(block.X, dtype=np.float64)
         missing = np.isnan(cells)
+        for j, column in enumerate(self.schema_.columns):
+            if column.cuts:
+                filled[:, j] = centres(column)[filled[:, j].astype(int)]
         cells[missing] = filled[:, : cells.shape[1]][missing]
         return cells
 
@@ -254,4 +281,7 @@ class NetworkAnswers(NetworkQueries):
                 raise ValueError(self._conflict(evidence))
         else:
             rows = self._mixed.draw_rows(self.params_, n_samples, rng)
+        for j, column in enumerate(self.schema_.columns):
+            if column.cuts:
+                rows[:, j] = drawn(column, rows[:, j], rng)
         return self.schema_.decode(rows[:, : self.n_features_in_])

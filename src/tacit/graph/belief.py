@@ -57,7 +57,11 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
     states : dict of name to list, optional
         States of columns, where they are not those that occur.
     continuous : "auto" or list of names, default="auto"
-        Columns that are numbers; "auto" takes columns of numbers other than at most 20 different whole ones.
+        Columns that are numbers; "auto" takes columns of numbers other than at most 20 different whole ones. Where a structure is
+        searched for, which is one of discrete variables, "auto" cuts these into levels.
+    levels : int or "auto", optional
+        How many levels columns of numbers are cut into, each with about as many rows; "auto" takes 3 to 5 by the number of rows.
+        Default is "auto" where a structure is searched for, and not to cut where edges are given.
     prior : float, default=0.5
         Pseudo-count of every cell of every table: estimates are the mode under Dirichlet(1 + prior) priors, and the mean under
         Dirichlet(prior). 0 is maximum likelihood, by which what the rows do not hold is impossible.
@@ -108,6 +112,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
     hidden: Any = None
     states: Any = None
     continuous: Any = "auto"
+    levels: Any = None
     prior: float = 0.5
     equivalent_sample_size: Any = None
     structure_score: Any = None
@@ -127,6 +132,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         "scale_": Numbers("v", above=0),
     }
     n_components = 1
+    _study = "network"
 
     # Made from tables
 
@@ -284,6 +290,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         y : None
             Ignored; the target is a column of X.
         sample_weight : array-like of shape (n_samples,), optional
+            Whole numbers where a structure is searched for. Where columns are cut into levels does not depend on it.
 
         Returns
         -------

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from .continuous import Component, Message, components, integrate, regressors
 from .inference import Inference, Soft
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from .model import NetworkParams
 
 __all__ = ["Mixed", "Part"]
+
+HALVINGS = 50
+"""Steps to a quantile, each of which halves where it may lie."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,23 @@ class Part:
                 a = component.hidden.index(i)
                 return posterior, message.mean[:, :, a], message.covariance[:, a, a]
         raise KeyError(i)
+
+    def interval(self, i: int, level: float) -> np.ndarray:
+        """Central intervals (m, 2) of a hidden continuous variable, which has a mixture of Gaussians."""
+        weight, mean, variance = self.mixture(i)
+        spread, ends = np.sqrt(variance), np.empty((len(weight), 2))
+        for side, share in enumerate((0.5 - 0.5 * level, 0.5 + 0.5 * level)):
+            points = mean + ndtri(share) * spread
+            low, high = (
+                points.min(axis=1),
+                points.max(axis=1),
+            )  # the mixture's quantile is between those of its components
+            for _ in range(HALVINGS):
+                middle = 0.5 * (low + high)
+                above = (weight * ndtr((middle[:, None] - mean) / spread)).sum(axis=1) > share
+                low, high = np.where(above, low, middle), np.where(above, middle, high)
+            ends[:, side] = 0.5 * (low + high)
+        return ends
 
 
 class Mixed:

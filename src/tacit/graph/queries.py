@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,8 +75,20 @@ class NetworkQueries(NetworkTables):
 
     def _evidence(self, given: Any = None, likelihood: Any = None, belief: Any = None) -> Evidence:
         check_is_fitted(self)
-        evidence = read_evidence(self.nodes_, given, likelihood, belief)
+        evidence = read_evidence(self.nodes_, self._placed(given), likelihood, belief)
         return self._fitted(evidence) if evidence.belief else evidence
+
+    def _placed(self, given: Any) -> Any:
+        """What is given, with numbers of columns that are cut into levels as these levels."""
+        if not isinstance(given, Mapping):
+            return given
+        cut = {column.name: column for column in self.schema_.columns if column.cuts}
+        return {
+            v: cut[v].levels[int(cut[v].level_of(np.float64(value)))]
+            if v in cut and isinstance(value, numbers.Real) and value == value
+            else value
+            for v, value in given.items()
+        }
 
     def _fitted(self, evidence: Evidence) -> Evidence:
         """Evidence whose beliefs are likelihoods, found by proportional fitting until all marginals are as believed."""
@@ -137,7 +150,7 @@ class NetworkQueries(NetworkTables):
         variables : variable or list of variables
             One or several discrete variables, whose joint distribution is told, or one continuous variable.
         given : dict of variable to state, optional
-            What is observed; a number of a continuous variable.
+            What is observed; a number of a continuous variable, or of a column that is cut into levels.
         likelihood : dict of variable to (dict of state to number, or sequence), optional
             Likelihood evidence: how much more probable what was seen is in one state than in another.
         belief : dict of variable to (dict of state to probability, or sequence), optional

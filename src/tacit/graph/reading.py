@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from ..base import EMEstimator
-from ..checks import check_choice, check_columns, check_range
+from ..checks import check_choice, check_columns, check_number, check_range
 from ..declared import Part
 from ..frames import Batch, Cells, is_table, read_columns
 from ..schema import UNKNOWN, Column, ColumnLearner, Schema, container_of
-from ..source import Source, is_streamed
+from ..source import ArraySource, Source, is_streamed
+from .levels import cut_column, cut_table
 from .nodes import Nodes, closest
 
 __all__ = ["NetworkTables", "schema_of_nodes"]
@@ -33,13 +35,15 @@ def schema_of_nodes(nodes: Nodes, container: str = "numpy") -> Schema:
 class NetworkTables(EMEstimator):
     """Base of estimators of networks: rows are tables of named columns, or arrays.
 
-    A subclass has the settings `states`, `continuous` and `unknown`.
+    A subclass has the settings `structure`, `states`, `continuous`, `levels` and `unknown`.
     """
 
     _saved = EMEstimator._saved | {"schema_": Part(Schema)}
     _reads_tables = True
+    structure: Any
     states: Any
     continuous: Any
+    levels: Any
     unknown: str
     schema_: Schema
 
@@ -52,6 +56,7 @@ class NetworkTables(EMEstimator):
         check_choice("unknown", self.unknown, UNKNOWN)
         if not isinstance(self.states, (dict, type(None))):
             raise ValueError(f"states={self.states!r} is not a dictionary of columns and their states.")
+        check_number("levels", self.levels, numbers.Integral, 2, also=(None, "auto"))
 
     # Rows
 
@@ -113,10 +118,21 @@ class NetworkTables(EMEstimator):
         made = [
             Column(name, "category", tuple(told[name]), "given", type=cells.type, declared=cells.levels or ())
             if name in told
+            else cut_column(name, cells, self._n_levels, type=cells.type)
+            if kinds[name] == "continuous" and asked is None and self._cuts
             else learned_column(name, cells, kinds[name])
             for name, cells in columns.items()
         ]
         return Schema(tuple(made), container)
+
+    @property
+    def _cuts(self) -> bool:
+        """Whether columns of numbers are cut into levels: as asked, and where a structure is searched for."""
+        return self.levels is not None or isinstance(self.structure, str)
+
+    @property
+    def _n_levels(self) -> int | None:
+        return None if self.levels == "auto" else self.levels
 
     def _hidden_names(self) -> list:
         return []
@@ -153,6 +169,8 @@ class NetworkTables(EMEstimator):
     ) -> Source:
         if is_table(X):
             return self._in_memory(self._validate(X, reset=reset), weight, labels, targets)
+        if type(X).__name__ == "DataTable" and (self._cuts or not reset):
+            X = self._of_table(X, reset)
         if is_streamed(X) and not isinstance(X, Source):
             raise ValueError(
                 f"{type(self).__name__} takes a table in memory; read the rows first, for example with pandas."
@@ -163,6 +181,19 @@ class NetworkTables(EMEstimator):
         if reset:
             self.schema_ = source.schema
         return source
+
+    def _of_table(self, table: Any, reset: bool) -> Source:
+        """The rows of a `DataTable`, whose survey says what columns are."""
+        if not reset:
+            table = table.like(self._columns_told(), self.unknown)
+        schema = cut_table(table, self._n_levels) if reset else self.schema_
+        parts = [schema.encode(batch, (), self.unknown) for _, batch in table.scan(table.used)]
+        source = ArraySource(np.concatenate(parts), n_jobs=self.n_jobs)
+        source.schema, source.columns = schema, schema.names
+        return source
+
+    def _columns_told(self) -> list[dict]:
+        return [column.told() for column in self.schema_.columns]
 
     def _check_columns(self, X: np.ndarray) -> None:
         """Columns without any value are refused when kinds are learned, where they can be named."""

@@ -93,9 +93,18 @@ def decode_lanes(joint, offsets, some, log_start, log_move, path, score):
 @jit
 def turn(joint, begin, size, first, tile):
     """Turn some steps of sequences into lanes."""
+    whole = first + TILE <= size[LANES - 1]  # of the shortest
     for j in range(len(joint)):
         row = joint[j]
-        for l in range(LANES):
+        for t in range(0, TILE if whole else 0, 4):  # four steps at a time read whole lines
+            o0, o1, o2, o3 = tile[t, j], tile[t + 1, j], tile[t + 2, j], tile[t + 3, j]
+            for l in range(LANES):
+                at = begin[l] + first + t
+                o0[l] = row[at]
+                o1[l] = row[at + 1]
+                o2[l] = row[at + 2]
+                o3[l] = row[at + 3]
+        for l in range(0 if whole else LANES):
             at = begin[l] + first
             for t in range(min(TILE, size[l] - first)):
                 tile[t, j, l] = row[at + t]

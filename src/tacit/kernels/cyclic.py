@@ -6,6 +6,9 @@ from .jit import jit
 
 __all__ = ["likeliest"]
 
+ONE_PLACE = 1.0 - 1e-14
+"""Length of the mean of cells on a circle from which they are all at one place."""
+
 
 @jit
 def moments(a, b, circle, out):
@@ -37,10 +40,16 @@ def likeliest(mean, circle, largest, eta):
     out = np.empty(5)
     for k in range(len(mean)):
         x, y = mean[k, 0], mean[k, 1]
+        r = np.sqrt(x * x + y * y)
+        if (
+            r > ONE_PLACE
+        ):  # at the largest κ directions near a step of the cycle are as likely as each other: that of the mean
+            eta[k, 0], eta[k, 1] = largest * x / r, largest * y / r
+            continue
         a, b = eta[k, 0], eta[k, 1]
         best = a * x + b * y - moments(a, b, circle, out)
         # What a continuous cycle has, nearly, is close where the parameters so far are not.
-        length = min(np.sqrt(x * x + y * y), 1.0 - 1e-9)
+        length = min(r, 1.0 - 1e-9)
         scale = min((2.0 - length**2) / (1.0 - length**2), largest / max(length, 1e-300))
         value = scale * (x * x + y * y) - moments(scale * x, scale * y, circle, out)
         if value > best:

@@ -17,8 +17,12 @@ from .jit import jit, jit_sums
 __all__ = ["cell_sums", "half_sweep", "moment_table", "pair_spread", "pair_sums"]
 
 TILE = 64  # columns of a tile
-CELLS = 160  # that are multiplied at a time
 BATCH = 512  # rows whose cells are gone through tile by tile
+WIDE = 64  # columns of a block of vectors
+LANES = 16  # columns that are skipped or added as one
+TOGETHER, CELLS = 8, 160  # cells that are added at once, and until sums go into double precision
+PLACE = np.uint64
+"""Of loops that do not begin at 0: places that may be negative, as far as the compiler knows, keep them from being vectorised."""
 
 
 def moment_table(mean, spread, kind=np.float64):
@@ -80,26 +84,62 @@ def _gather(indptr, indices, weight, table, first, stop, sums):
 
 
 @jit
-def _products(begin, end, indices, weight, target, mean, left, right, part, square):
-    """Sums of moments of one row's cells where the other side are points, and of these with targets, in the last row.
+def _lay(row, weight, target, p, right, left):
+    """Put a cell's vector and target, and these times its weight, in the p-th place of blocks."""
+    last = len(row)
+    for b in range(len(right)):
+        block, weighted = right[b, p * WIDE : (p + 1) * WIDE], left[b, p * WIDE : (p + 1) * WIDE]
+        part = row[b * WIDE : (b + 1) * WIDE]
+        for t in range(len(part)):
+            block[t] = part[t]
+            weighted[t] = weight * part[t]
+    right[last // WIDE, p * WIDE + last % WIDE] = target
+    left[last // WIDE, p * WIDE + last % WIDE] = weight * target
 
-    They are products of vectors with themselves, of so few at a time that they stay in the cache.
+
+@jit
+def _add_block(c, z, a, b, total):
+    """Add to the b-th block of columns of sums what eight cells add to rows of the a-th: weighted values `c` times values `z`.
+
+    Eight at once, constant numbers of places apart: sums are read and written an eighth as often, and loops vectorise.
     """
-    size = mean.shape[1]
+    size, width = total.shape
+    stop = min(WIDE, width - b * WIDE)
+    for k in range(min(WIDE, size - a * WIDE)):
+        own, first = total[a * WIDE + k, b * WIDE : b * WIDE + stop], k - k % LANES if a == b else 0
+        c0, c1, c2, c3 = c[k], c[WIDE + k], c[2 * WIDE + k], c[3 * WIDE + k]
+        c4, c5, c6, c7 = c[4 * WIDE + k], c[5 * WIDE + k], c[6 * WIDE + k], c[7 * WIDE + k]
+        for t in range(PLACE(first), PLACE(stop)):
+            own[t] = (
+                own[t] + c0 * z[t] + c1 * z[PLACE(WIDE) + t] + c2 * z[PLACE(2 * WIDE) + t] + c3 * z[PLACE(3 * WIDE) + t]
+                + c4 * z[PLACE(4 * WIDE) + t] + c5 * z[PLACE(5 * WIDE) + t] + c6 * z[PLACE(6 * WIDE) + t]
+                + c7 * z[PLACE(7 * WIDE) + t]
+            )  # fmt: skip
+
+
+@jit
+def _products(begin, end, indices, weight, target, mean, left, right, total, square):
+    """Sums of moments of one row's cells where the other side are points, and of these with targets, in the last column.
+
+    They are products of vectors with themselves, whose upper triangle is enough.
+    """
     square[:] = 0.0
-    for first in range(begin, end, len(left)):
-        n = min(len(left), end - first)
-        for p in range(n):
-            i, w, t = indices[first + p], weight[first + p], target[first + p]
-            for k in range(size):
-                right[p, k] = mean[i, k]
-                left[p, k] = w * mean[i, k]
-            right[p, size] = t
-            left[p, size] = w * t
-        np.dot(left[:n].T, right[:n], part)
-        for k in range(size + 1):
-            for l in range(size + 1):
-                square[k, l] += part[k, l]
+    for start in range(begin, end, CELLS):
+        total[:] = 0.0
+        stop = min(start + CELLS, end)
+        for first in range(start, stop, TOGETHER):
+            n = min(TOGETHER, stop - first)
+            for p in range(n):
+                i = indices[first + p]
+                _lay(mean[i], weight[first + p], target[first + p], p, right, left)
+            left[:, n * WIDE :] = 0.0
+            for a in range(len(left)):
+                for b in range(a, len(right)):
+                    _add_block(left[a], right[b], a, b, total)
+        for k in range(len(square)):
+            own, part = square[k], total[k]
+            for t in range(len(own)):
+                own[t] += part[t]
 
 
 @jit
@@ -117,8 +157,8 @@ def _take(own, rows, k, column, first):
     """Take four rows, each as often as it has of a column, from a row, in columns from `first` on."""
     r0, r1, r2, r3 = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
     c0, c1, c2, c3 = r0[column], r1[column], r2[column], r3[column]
-    for t in range(first, len(own)):
-        own[t] -= c0 * r0[t] + c1 * r1[t] + c2 * r2[t] + c3 * r3[t]
+    for t in range(PLACE(first), PLACE(len(own))):
+        own[t] = own[t] - c0 * r0[t] - c1 * r1[t] - c2 * r2[t] - c3 * r3[t]
 
 
 @jit
@@ -134,12 +174,12 @@ def _factor(U):
             _take(own, U, k, i, i)
         for k in range(whole, i):
             row, c = U[k], U[k, i]
-            for t in range(i, len(own)):
+            for t in range(PLACE(i), PLACE(len(own))):
                 own[t] -= c * row[t]
         if not own[i] > 0:
             return False
         scale = 1.0 / math.sqrt(own[i])
-        for t in range(i, len(own)):
+        for t in range(PLACE(i), PLACE(len(own))):
             own[t] *= scale
     return True
 
@@ -149,10 +189,10 @@ def _solve(U, m):
     """M becomes U⁻¹ of the last column."""
     q = len(m)
     for i in range(q - 1, -1, -1):
-        total = U[i, q]
-        for t in range(i + 1, q):
-            total -= U[i, t] * m[t]
-        m[i] = total / U[i, i]
+        total, row = U[i, q], U[i]
+        for t in range(PLACE(i + 1), PLACE(q)):
+            total -= row[t] * m[t]
+        m[i] = total / row[i]
 
 
 @jit_sums
@@ -180,31 +220,29 @@ def _invert(U, T, S):
 
 
 @jit
-def _place(r):
-    """Where the r-th part of (bias, factors) is in y = (1, o, v)."""
-    return 0 if r == 0 else r + 1
-
-
-@jit
 def _system(square, base, prior, shift, per_noise, U):
     """The equations of one row from the sums over its cells: Σ w E[z zᵀ] / σ² + P and, in the last column, their right side.
 
     Returns Σ w E (t − o)².
     """
-    q = len(prior)
-    last, dense = q + 1, len(base) > 0
+    q, dense = len(prior), len(base) > 0
+    last, one = q + 1, PLACE(1)
     for r in range(q):
-        k, own = _place(r), U[r]
-        for s in range(r, q):
-            own[s] = square[k, _place(s)] * per_noise + prior[r, s]
+        k = r + 1 if r else 0  # y has an offset after its first part
+        own, line, ridge = U[r], square[k], prior[r]
+        own[r] = line[k] * per_noise + ridge[r]
+        for s in range(PLACE(r + 1), PLACE(q)):
+            own[s] = line[s + one] * per_noise + ridge[s]
         offset = square[0, 1] if r == 0 else square[1, k]
-        right = square[last, k] - offset
+        right = line[last] - offset
         if dense:
-            for s in range(r, q):
-                own[s] += base[k, _place(s)] * per_noise
+            also = base[k]
+            own[r] += also[k] * per_noise
+            for s in range(PLACE(r + 1), PLACE(q)):
+                own[s] += also[s + one] * per_noise
             right -= base[1, k]
         own[q] = right * per_noise + shift[r]
-    return square[last, last] - 2.0 * square[last, 1] + square[1, 1] + (base[1, 1] if dense else 0.0)
+    return square[last, last] - 2.0 * square[1, last] + square[1, 1] + (base[1, 1] if dense else 0.0)
 
 
 def half_sweep(X, weight, target, mean, table, prior, shift, noise, base, out, spread):
@@ -253,14 +291,16 @@ def half_sweep(X, weight, target, mean, table, prior, shift, noise, base, out, s
 
 @jit
 def _right_sides(begin, end, indices, weight, target, mean, square):
-    """Σ w t E y of one row's cells and Σ w t², in the last row."""
-    cross, size = square[-1], mean.shape[1]
-    cross[:] = 0.0
+    """Σ w t E y of one row's cells and Σ w t², in the last column."""
+    size = mean.shape[1]
+    cross = np.zeros(size + 1)
     for p in range(begin, end):
         i, both = indices[p], weight[p] * target[p]
         cross[size] += both * target[p]
         for k in range(size):
             cross[k] += both * mean[i, k]
+    for k in range(size + 1):
+        square[k, size] = cross[k]
 
 
 @jit
@@ -291,8 +331,12 @@ def _half_sweep(indptr, indices, weight, target, mean, table, prior, shift, nois
     n, q = out.shape
     size, tabled, kind = q + 2, len(table) > 0, table.dtype
     sums = np.empty((BATCH if tabled else 0, table.shape[0] * TILE), kind)
-    left, right, part = np.empty((CELLS, size), kind), np.empty((CELLS, size), kind), np.empty((size, size), kind)
-    square = np.empty((size, size))
+    left, right = (
+        np.zeros((-(-size // WIDE), TOGETHER * WIDE), kind),
+        np.zeros((-(-size // WIDE), TOGETHER * WIDE), kind),
+    )
+    width = -(-size // LANES) * LANES
+    total, square = np.empty((size, width), kind), np.empty((size, width))
     U, T, S, m = np.empty((q, q + 1)), np.empty((q, q)), np.zeros((q, q)), np.empty(q)
     for a in range(n):
         begin, end, h = indptr[a], indptr[a + 1], shift[a if len(shift) > 1 else 0]
@@ -303,7 +347,7 @@ def _half_sweep(indptr, indices, weight, target, mean, table, prior, shift, nois
             _unpacked(sums[a % BATCH], square)
             _right_sides(begin, end, indices, weight, target, mean, square)
         else:
-            _products(begin, end, indices, weight, target, mean, left, right, part, square)
+            _products(begin, end, indices, weight, target, mean, left, right, total, square)
         fixed = _system(square, base, prior, h, 1.0 / noise, U)
         for r in range(q):
             m[r] = U[r, q]

@@ -51,8 +51,9 @@ def pass_levels(X, first, table, mode, log_weight, weight, labels, out, count, s
         for k in range(n_classes):
             for i in range(m):
                 r[i, k] = joint[k, i]
-                count[k] += r[i, k]
         for i in range(m):
+            for k in range(n_classes):  # sums of all classes side by side: of one they would wait for each other
+                count[k] += r[i, k]
             for j in range(d):
                 place = places[i, j]
                 if place >= 0:

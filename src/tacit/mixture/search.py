@@ -275,7 +275,7 @@ class Search:
             self._count(runs, best)
             return best
         best = self._improved(self._race(runs))
-        return best if self.sound(best)[0] else None
+        return best if self.sound(best).any() else None
 
     def _is_plain(self, runs: Runs, best: Runs) -> bool:
         """Whether classes lie apart, and k-means and Ward's hierarchy found the same ones in one of the two spaces."""
@@ -304,6 +304,8 @@ class Search:
     def _improved(self, runs: Runs) -> Runs:
         """The best of the runs, or what moves away from it lead to."""
         best, idle = self.best(runs, 1), 0
+        if not len(best):  # all fell onto the floor, and further steps made them singular
+            return best
         self._count(runs, best)
         while self.n_left > 0 and self.sound(best)[0]:
             if idle >= (1 if self.n_reached >= self.patience and self.n_left < self.n_spare else self.patience):

@@ -321,10 +321,14 @@ class Recommender(RowsEstimator):
         free = self._among(items)
         if exclude_seen:
             free[seen] = False
-        worth = ratings - popularity * np.log10(np.maximum(self.item_counts_, 1)) if popularity else ratings
+        worth = ratings - self._lowered(popularity)
         chosen = self._diverse(worth, free, n, diversity) if diversity else _best(worth, free, n)
         told = None if spread is None else np.sqrt(spread[chosen])
         return Recommendations(user, self.items_[chosen], np.clip(ratings[chosen], *self.scale_), told, cold)
+
+    def _lowered(self, popularity: float) -> np.ndarray:
+        """By how much expected ratings of items are lowered for their numbers of ratings."""
+        return popularity * np.log10(np.maximum(self.item_counts_, 1))
 
     def _among(self, items: Any) -> np.ndarray:
         """Whether each item is one of those to choose from."""
@@ -385,7 +389,7 @@ class Recommender(RowsEstimator):
         return pool[chosen]
 
     def recommend_all(
-        self, n: int = 10, users: Any = None, *, exclude_seen: bool = True
+        self, n: int = 10, users: Any = None, *, exclude_seen: bool = True, items: Any = None, popularity: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray]:
         """The n best items of many users, block by block: never all scores at once.
 
@@ -397,6 +401,8 @@ class Recommender(RowsEstimator):
             Who; default everyone.
         exclude_seen : bool, default=True
             Whether items that a user has rated are left out.
+        items, popularity
+            As in `recommend`.
 
         Returns
         -------
@@ -408,11 +414,18 @@ class Recommender(RowsEstimator):
         check_is_fitted(self, "users_")
         check_number("n", n, int, 1)
         codes = np.arange(len(self.users_)) if users is None else codes_of(users, self.users_)
-        n = min(n, len(self.items_))
-        items, ratings = np.zeros((len(codes), n), np.int32), np.empty((len(codes), n), np.float32)
+        check_number("popularity", popularity, (int, float), 0)
+        n, lowered = min(n, len(self.items_)), self._lowered(popularity).astype(np.float32)
+        if items is not None:
+            lowered[~self._among(items)] = np.inf
+        chosen, ratings = np.zeros((len(codes), n), np.int32), np.empty((len(codes), n), np.float32)
         for part, scores in self._score_blocks(codes):
-            ranking.top(scores, codes[part], *self._seen(exclude_seen), items[part], ratings[part])
-        return self.items_[items], np.minimum(ratings, self.scale_[1])
+            if lowered.any():
+                scores -= lowered
+            ranking.top(scores, codes[part], *self._seen(exclude_seen), chosen[part], ratings[part])
+        found = np.isfinite(ratings)
+        ratings[found] = np.clip(ratings[found] + lowered[chosen[found]], *self.scale_)
+        return self.items_[chosen], ratings
 
     def _score_blocks(self, codes: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         size = max(BLOCK_CELLS // max(len(self.items_), 1), 1)

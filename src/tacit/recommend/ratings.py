@@ -111,7 +111,7 @@ class Ratings:
         self.time = None if time is None else np.ascontiguousarray(time)
         self.weight = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
         self.columns: dict[str, Any] = {}
-        self._in_order = False
+        self._in_order = self._checked = False
         if scale is not None:
             self.scale = scale
         if levels is not None:
@@ -153,7 +153,8 @@ class Ratings:
         roles = {"user": user, "item": item, "rating": rating, "time": time, "weight": weight}
         found = ingest(table, roles, scale, duplicates, n_jobs, reading)
         made = cls(**found.columns, users=found.users, items=found.items, notes=found.notes, scale=found.scale)
-        made.columns, made._in_order = found.names, found.order is None and found.arranged is not None
+        made.columns, made._checked = found.names, True
+        made._in_order = found.order is None and found.arranged is not None
         if found.arranged is not None:
             made.by_user = made._arranged(found.order, *found.arranged)
         return made
@@ -164,6 +165,32 @@ class Ratings:
     def __repr__(self) -> str:
         low, high = self.scale
         return f"Ratings({len(self):,} ratings of {self.n_items:,} items by {self.n_users:,} users, from {low:g} to {high:g})"
+
+    def check(self) -> None:
+        """Raise where a rating or a weight is not finite, or is of a user or an item that there is not; looked at once."""
+        if self._checked:
+            return
+        columns = {"user": self.user, "item": self.item} | self._along
+        for name, column in columns.items():
+            if len(column) != len(self):
+                raise ValueError(
+                    f"there are {len(self)} ratings and {len(column)} values of {name}; give one for each."
+                )
+        for part in blocks(len(self)):
+            self._refuse(part, ~np.isfinite(self.rating[part]), self.rating, "rating", "must be finite; leave it out")
+            for name, n in (("user", self.n_users), ("item", self.n_items)):
+                code, told = columns[name], f"must be a number from 0 to {n - 1}, the place of an id in {name}s"
+                self._refuse(part, (code[part] < 0) | (code[part] >= n), code, name, told)
+            if self.weight is not None:
+                bad = ~(np.isfinite(self.weight[part]) & (self.weight[part] >= 0))
+                self._refuse(part, bad, self.weight, "weight", "must be finite and not negative")
+            let_go(self.rating, *columns.values())
+        self._checked = True
+
+    def _refuse(self, part: slice, bad: np.ndarray, column: np.ndarray, name: str, told: str) -> None:
+        if bad.any():
+            place = part.start + int(bad.argmax())
+            raise ValueError(f"{name} {column[place]:g} of row {place} {told}.")
 
     @property
     def n_users(self) -> int:
@@ -240,7 +267,7 @@ class Ratings:
             return self
         columns = {"user": self.user, "item": self.item, "rating": self.rating} | self._along
         made = Ratings(**columns, users=both[0], items=both[1], notes=self.notes, scale=self.scale, levels=self.levels)
-        made.columns, made._in_order = self.columns, self._in_order
+        made.columns, made._in_order, made._checked = self.columns, self._in_order, self._checked
         return made
 
     def take(self, rows: Any) -> Ratings:
@@ -251,7 +278,7 @@ class Ratings:
             _taken(columns, rows) if is_mapped(self.rating) else {name: each[rows] for name, each in columns.items()}
         )
         made = Ratings(**taken, users=self.users, items=self.items, scale=self.scale, levels=self.levels)
-        made._in_order = self._in_order and rows.dtype == bool
+        made._in_order, made._checked = self._in_order and rows.dtype == bool, self._checked
         return made
 
 
@@ -281,8 +308,11 @@ def _offsets(counts: np.ndarray) -> np.ndarray:
 
 
 def as_ratings(X: Any) -> Ratings:
-    """Ratings of any table of them; `Ratings` are what they are."""
-    return X if isinstance(X, Ratings) else Ratings.read(X)
+    """Ratings of any table of them; `Ratings` are what they are, and are refused where they cannot be."""
+    if not isinstance(X, Ratings):
+        return Ratings.read(X)
+    X.check()
+    return X
 
 
 def pairs_of(X: Any) -> tuple[Any, Any]:

@@ -17,6 +17,7 @@ from ..notes import Note, NoteError, Option
 from ..source import Source
 from ..survey.dates import DATE_READINGS
 from ..survey.describe import IGNORED
+from .clock import UNITS, unit_named
 from .hidden import HiddenMarkovModel
 from .steps import Steps
 from .trial import Trial, try_ahead, try_hidden
@@ -28,8 +29,8 @@ WIDE = 12
 """Measurements beyond which covariances take too many steps to learn: columns are then independent given the state."""
 BUDGET, NO_LIMIT = 60.0, 1e9
 SMOOTHING = 0.5
-TIMES = ("time", "date", "datetime", "timestamp", "t", "when", "year", "years", "month", "week", "day", "hour", "step")
-"""Names of columns of numbers that tell the time, in small letters."""
+TIMES = ("time", "date", "datetime", "timestamp", "t", "when", "step", *UNITS)
+"""Names of columns of numbers that tell the time, in small letters and the singular."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +132,21 @@ def find_regimes(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # columns of time are told apart below
             table = as_table(table, **reading)
+    asked = time
     time, notes = find_time(table, time, sequence)
     table = set_aside(table, sequence, time)
-    steps, irregular = _steps(table, sequence, time)
+    try:
+        steps, irregular = _steps(table, sequence, time)
+    except ValueError as fault:
+        if time == asked:
+            raise
+        text = (
+            "{name!r} is taken as the time of a row, but {fault} If it is no time, say what is by {time}, or leave it out by "
+            "{ignore}."
+        )
+        raise NoteError(
+            "no_times", text, name=time, fault=str(fault), time=Option("time"), ignore=Option("ignore", time)
+        ) from None
     if irregular is not None:
         notes.append(irregular)
         if duration is not None:
@@ -225,7 +238,7 @@ def find_time(table: Any, time: str | None, sequence: str | None) -> tuple[str |
     if not dates:
         dates = [
             column.name for column in columns
-            if column.name.strip().lower() in TIMES and column.low is not None and not column.n_missing
+            if column.name.strip().lower().removesuffix("s") in TIMES and column.low is not None and not column.n_missing
         ]  # fmt: skip
     if len(dates) > 1:
         raise NoteError(
@@ -269,5 +282,6 @@ def _steps(table: Any, sequence: str | None, time: str | None) -> tuple[Steps, N
             "times lie on no regular grid (from {low:.4g} to {high:.4g} {unit} apart): rates of change are learned in continuous "
             "time"
         )
-        unit = "days" if loose.clock is not None and loose.clock.dated else "units of time"
+        dated = loose.clock is not None and loose.clock.dated
+        unit = "days" if dated else unit_named(time) or "units of time"
         return loose, Note("irregular", text, low=float(gaps.min()), high=float(gaps.max()), unit=unit)

@@ -10,8 +10,9 @@ import numpy as np
 from ..declared import Flag, Numbers, Text, declare, savable
 from ..words import number
 
-__all__ = ["Clock"]
+__all__ = ["Clock", "unit_named"]
 
+UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 SECONDS = {"hour": 3600.0, "minute": 60.0, "second": 1.0}
 WEEKDAYS_SEEN = 10  # dates without a weekend that make days of the week
 MOST_MISSING = 9.0  # missing steps for each row
@@ -99,6 +100,12 @@ class Clock:
             if text == "1"
             else f"{text} {unit.replace('unit of', 'units of') if 'unit' in unit else unit + 's'}"
         )
+
+
+def unit_named(name: Any) -> str:
+    """The unit that a column of numbers is called after, in the plural; empty where it is called otherwise."""
+    unit = str(name).strip().lower().removesuffix("s")
+    return f"{unit}s" if unit in UNITS else ""
 
 
 def _units_of(times: np.ndarray) -> list[str]:

@@ -33,6 +33,10 @@ ALGORITHMS = ("viterbi", "map")
 GAPS = ("missing", "ignore")
 BLOCK_CELLS = 1 << 18
 """Steps times states of a block: its densities stay in a core's cache."""
+LANES = 16
+"""Sequences that the kernel of likeliest paths takes side by side."""
+MOST_CELLS = 1 << 22
+"""Steps times states of a block of sequences that are to go side by side."""
 
 
 class SequenceEstimator(MixtureEstimator):
@@ -91,8 +95,16 @@ class SequenceEstimator(MixtureEstimator):
         return Steps.of(X, lengths, self.sequence, self.time, **settings)
 
     def _open(
-        self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, reset: bool = False
+        self,
+        X: Any,
+        weight: Any = None,
+        labels: Any = None,
+        targets: Any = None,
+        *,
+        reset: bool = False,
+        together: int = 1,
     ) -> Source:
+        """As of other estimators; with at least `together` sequences to a block where they are not too long for that."""
         if reset:
             self.clock_ = None
         steps = self._steps(X)
@@ -118,6 +130,9 @@ class SequenceEstimator(MixtureEstimator):
             if reset and not is_table(steps.rows) and isinstance(steps.rows, np.ndarray):
                 self._check_columns(cells)
             size = max(BLOCK_CELLS // self.n_components, 1)
+            side_by_side = together * int(np.diff(steps.offsets).max())
+            if side_by_side * self.n_components <= MOST_CELLS:
+                size = max(size, side_by_side)
             told = self._told_of(steps, weight, labels)
             source = ArraySource(steps.spread(cells), **told, n_jobs=self.n_jobs, block_rows=size)
         source.columns, source.schema = self._known_names(), getattr(self, "schema_", None)
@@ -195,12 +210,13 @@ class SequenceEstimator(MixtureEstimator):
     # Answers for steps
 
     def _states(
-        self, X: Any, lengths: Any, function: Callable[[Any, Any, Block], np.ndarray], out: Any = None, names: Any = ()
-    ) -> Any:
+        self, X: Any, lengths: Any, function: Callable[[Any, Any, Block], np.ndarray], out: Any = None, names: Any = (),
+        together: int = 1,
+    ) -> Any:  # fmt: skip
         """function(model, params, block) of the steps of X, in the order of its rows; written as columns where `out` is given."""
         self._ready()
         model, params = self._model(), self._params()
-        source = self._open(self._steps(X, lengths))
+        source = self._open(self._steps(X, lengths), together=together)
         steps = getattr(source, "steps", None)
 
         def found(block: Block) -> np.ndarray:
@@ -270,7 +286,7 @@ class SequenceEstimator(MixtureEstimator):
             first[block.offsets[:-1]] = score
             return np.column_stack([path, first])
 
-        found = self._states(X, lengths, best)
+        found = self._states(X, lengths, best, together=LANES)
         return float(found[:, 1].sum()), found[:, 0].astype(int)
 
     def predict_proba(self, X: Any, lengths: Any = None, *, out: Any = None) -> Any:  # type: ignore[override]

@@ -170,8 +170,9 @@ class Predictor(SequenceEstimator):
         law, weight = self._laws(model, [each.reshape(n * n_steps, -1) for each in states], n * n_steps)
         shape = n, n_steps, self.n_features_in_
         tails = 0.5 * (1.0 - interval), 0.5 * (1.0 + interval)
-        low, high = (law.quantile(q, weight).reshape(shape) for q in tails)
-        mean, probability = law.mean(weight).reshape(shape), law.probability(weight).reshape(shape)
+        told = [law.mean(weight), *(law.quantile(q, weight) for q in tails)]
+        mean, low, high = (np.maximum(part.reshape(shape), self._lowest()) for part in told)  # as of cells filled in
+        probability = law.probability(weight).reshape(shape)
         names = getattr(getattr(source, "steps", None), "names", None)
         columns, schema = self._names() or self._column_names(), getattr(self, "schema_", None)
         levels = {} if schema is None else schema.levels

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import cache, reduce
 from operator import add
+from threading import Lock
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -26,18 +27,41 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads, thread_name_prefix="tacit")
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
-
-
 @cache
 def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
+class _Serial:
+    """BLAS on one thread while anyone asks for it: the limit is the process's, so the first sets it and the last lifts it."""
+
+    def __init__(self) -> None:
+        self.lock, self.holders, self.limit = Lock(), 0, nullcontext()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.holders == 0:
+                self.limit = _blas().limit(limits=1)
+            self.holders += 1
+
+    def __exit__(self, *error: Any) -> None:
+        with self.lock:
+            self.holders -= 1
+            if self.holders == 0:
+                self.limit.__exit__(None, None, None)
+
+
+_serial = _Serial()
+
+
 def one_blas_thread() -> Any:
-    """A context in which BLAS runs on one thread; entering it costs as much as a small block."""
-    return _blas().limit(limits=1)
+    """A context in which BLAS runs on one thread; entering the outermost one costs as much as a small block."""
+    return _serial
+
+
+if hasattr(os, "register_at_fork"):  # neither threads nor what they hold survive a fork
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+    os.register_at_fork(after_in_child=_serial.__init__)  # type: ignore[misc]
 
 
 def n_cores() -> int:

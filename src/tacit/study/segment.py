@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base.missing import Imputed
 from ..sequence.choice import RegimeChoice
+from ..sequence.clock import unit_named
 from ..sequence.forecast import Forecast
 from ..sequence.segmentation import Segmentation, moments, segment
 from ..sequence.trial import Trial
@@ -21,7 +22,6 @@ __all__ = ["Regime", "RegimeFindings", "lasting", "leaving", "study_regimes"]
 SURE = 0.9
 """Probability from which the regime of a step is called sure."""
 FEWEST_PAIRS = 20
-NAMED_UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Regime:
     stay : float
         Steps, or units of time, that the model expects it to last once it is entered.
     lasts : str
-        The same in words; empty where it was never left.
+        The same in words, "more than" the longest sequence where it is longer; empty where it was never left.
     profile : list of dict
         For every column, or level of a category: `column`, `level`, `n`, `mean`, `std`, `rest_mean`, `rest_std`, of known cells
         in its steps and in those of other regimes.
@@ -216,14 +216,8 @@ def _unit(model: Any) -> str:
         return "steps"
     if clock.unit:
         return {"weekday": "working days"}.get(clock.unit, f"{clock.unit}s")
-    named = str(model.time).strip().lower().removesuffix("s")
-    return (
-        f"{named}s"
-        if named in NAMED_UNITS
-        else "steps"
-        if clock.step == 1.0 and not model.continuous_time
-        else "units of time"
-    )
+    even = clock.step == 1.0 and not model.continuous_time
+    return unit_named(model.time) or ("steps" if even else "units of time")
 
 
 def lasting(model: Any, n_steps: float) -> str:
@@ -249,8 +243,17 @@ def _regime(k: int, model: Any, found: Segmentation, stay: float) -> Regime:
         for j, column in enumerate(model.schema_.columns)
         for entry in _entries(column, found.cells[:, j], found.states, k)
     ]
-    lasts = lasting(model, stay) if n_left else ""
+    longest = _longest(model, found)
+    lasts = lasting(model, stay) if stay <= longest else f"more than {lasting(model, longest)}"
+    lasts = lasts if n_left else ""
     return Regime(k + 1, int(here.sum()), float(here.mean()), int(own.sum()), n_left, stay, lasts, profile)
+
+
+def _longest(model: Any, found: Segmentation) -> float:
+    """How long the longest sequence is, in steps or units of continuous time: nothing longer was seen."""
+    if not model.continuous_time or found.time is None:
+        return float(np.diff(found.offsets).max())
+    return float((found.time[found.offsets[1:] - 1] - found.time[found.offsets[:-1]]).max())
 
 
 def _entries(column: Any, cells: np.ndarray, states: np.ndarray, k: int) -> list[dict]:

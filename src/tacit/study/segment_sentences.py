@@ -26,7 +26,8 @@ BETTER, CLOSE, FEW, SIGNIFICANT, OFF, CARRIED, EQUAL = 0.95, 2.0, 50, 0.01, 0.03
 def _regime(regime: Regime, n_regimes: int, unit: str) -> Claim:
     lasts = f"lasts {regime.lasts} on average" if regime.lasts else "was never left"
     once = count(regime.n_segments, "time") if regime.n_segments != 1 else "once"
-    sentence = f"Regime {regime.number}: {regime.words}; {share(regime.share)} of the steps, entered {once}, {lasts}."
+    stay = f"entered {once}, {lasts}" if regime.n_segments else "never entered"
+    sentence = f"Regime {regime.number}: {regime.words}; {share(regime.share)} of the steps, {stay}."
     figures = {"share": regime.share, "steps": regime.n_steps, "segments": regime.n_segments}
     pandas = (
         f"{{'share': float((steps['regime'] == {regime.number}).mean()), "
@@ -292,8 +293,9 @@ def _gradual(found: RegimeFindings) -> list[str]:
         return []
     name, value = found.carried
     several = len(found.regimes) > 1
+    told = f"{value:.2f}" if value < 0.995 else "> 0.99"
     sentence = (
-        f"{'Within regimes, neighbouring' if several else 'Neighbouring'} values of {name} are correlated ({number(value, 2)}), "
+        f"{'Within regimes, neighbouring' if several else 'Neighbouring'} values of {name} are correlated ({told}), "
         "which the model does not know: "
         f"{'regimes may be levels of a series that moves gradually' if several else 'the series may move gradually'}; "
         "changes from step to step may tell more than values."

@@ -151,6 +151,7 @@ class Missing:
 
     def __init__(self, texts: Iterable[str] = ()):
         texts = [str(text).strip() for text in texts]
+        self.asked = bool(texts)
         # All spellings, so that a cell is looked up without changing its case first.
         self.texts = pa.array(sorted({spelling for text in (*MISSING, *texts) for spelling in _spellings(text)}))
         self.numbers = sorted({number for number in map(_number, texts) if number is not None})

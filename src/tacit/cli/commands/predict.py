@@ -4,7 +4,8 @@ Columns are found by name and taken as they were when the model was fitted. Writ
 NAME.predict.scores.csv for a model of `tacit reduce`, NAME.predict.rows.csv for other models), and with --fill
 NAME.predict.filled.csv and NAME.predict.cells.csv. A model of `tacit topics` takes texts as that command does, and writes
 NAME.predict.proportions.csv; one of `tacit recommend` takes pairs of users and items, and writes NAME.predict.ratings.csv; one of
-`tacit segment` takes series, and writes NAME.predict.segments.csv and NAME.predict.steps.csv.
+`tacit segment` takes series, and writes NAME.predict.segments.csv and NAME.predict.steps.csv; one of `tacit network` tells the
+probability of each row and, with --target, what a column is given the others.
 """
 
 import warnings
@@ -18,7 +19,7 @@ from ..saved import open_like, open_model
 from ..voice import said
 
 HELP = "apply a saved model to a new table"
-TAKES = ("user", "item", "text")
+TAKES = ("target", "user", "item", "text")
 OTHERS = {"scores": "the places of rows on the axes, with standard errors", "rows": "what the model says of each row"}
 EXAMPLE = "tacit predict penguins.fit.tacit penguins.csv --fill"
 
@@ -27,7 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
         "model",
-        help="model file, as tacit fit, impute, reduce, topics, recommend and segment write and tacit.save does",
+        help="model file, as tacit fit, impute, reduce, topics, recommend, segment and network write and tacit.save does",
     )
     add_table(parser)
     group = parser.add_argument_group("model")
@@ -45,6 +46,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> Outcome:
     """Read the model and the table, apply, write."""
     model, told = open_model(arguments.model)
+    if arguments.target and model._study != "network":
+        raise ValueError(
+            f"--target is for models of tacit network, and this is a {type(model).__name__}; leave it out."
+        )
     if model._study == "ratings":
         return _ratings(arguments, model, told)
     for role in ("user", "item"):
@@ -64,6 +69,8 @@ def run(arguments: Namespace) -> Outcome:
     if not table.n_rows:
         raise ValueError(f"{table.reader.place} has no rows.")
     check_numbers(table)
+    if model._study == "network":
+        return _network(arguments, model, table)
     if model._reads_tables:
         return _groups(arguments, model, told, table)
     return _other(arguments, model, table)
@@ -187,11 +194,14 @@ def _open(arguments: Namespace, model: Any, told: dict) -> DataTable:
     results = [_kind(model), *(("filled", "cells") if arguments.fill else ())]
     check_free(arguments, open_reader(place, **reading), results)
     asked = {"columns": arguments.columns, "allow_missing": arguments.allow_missing, "unknown": arguments.unknown}
-    return open_like(model, told, place, reading, **asked)
+    spared = [arguments.target] if arguments.target else []  # what is to be predicted need not be there
+    return open_like(model, told, place, reading, spared=spared, **asked)
 
 
 def _kind(model: Any) -> str:
     """What is written of rows."""
+    if model._study == "network":
+        return "rows"
     return "groups" if model._reads_tables else "scores" if model._study == "axes" else "rows"
 
 
@@ -260,6 +270,32 @@ def _groups_data(results: Any, files: dict[str, str]) -> dict:
         "filled": results.n_filled, "empty": results.n_empty,
         "absent": results.coder.absent, "notes": results.table.notes, "files": list(files),
     }  # fmt: skip
+
+
+# Networks
+
+
+def _network(arguments: Namespace, model: Any, table: DataTable) -> Outcome:
+    """How probable rows are, and what a column is given the others."""
+    from ...study.network_results import NetworkResults
+    from ...words import count
+    from ..telling import wrote
+
+    results = NetworkResults(model, table, typed=arguments.format == "parquet", target=arguments.target)
+    files = _write(arguments, results, {_kind(model): results.rows})
+    summary, notes = results.told(arguments.fill), list(map(said, table.notes))
+    absent = [name for name in results.coder.absent if name != arguments.target]
+    if absent:
+        notes.append(f"the table lacks {', '.join(absent)}; taken as missing in every row")
+    kind, name = type(model).__name__, table.reader.name
+    lines = [
+        f"{name}: {count(results.n_rows, 'row')}, by a {kind}",
+        *map(said, summary),
+        *(f"note: {n}" for n in notes),
+    ]
+    data = {"table": name, "rows": results.n_rows, "model": kind, "target": arguments.target, "summary": summary}
+    data |= {"missing": results.n_missing, "absent": absent, "notes": notes, "files": list(files)}
+    return Outcome("\n".join([*lines, "", *wrote(files)]), data)
 
 
 # Other models

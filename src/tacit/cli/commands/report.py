@@ -1,8 +1,8 @@
 """Write the report of a saved model again, of its own table or of another one with the same columns.
 
-Reads a model that `tacit fit`, `tacit impute`, `tacit reduce`, `tacit topics`, `tacit recommend` or `tacit segment` has written
-and its table, which is looked for beside the model and in the working folder where it is not given, and writes one HTML page that
-opens in any browser without a network.
+Reads a model that `tacit fit`, `tacit impute`, `tacit reduce`, `tacit topics`, `tacit recommend`, `tacit segment` or
+`tacit network` has written and its table, which is looked for beside the model and in the working folder where it is not given,
+and writes one HTML page that opens in any browser without a connection.
 """
 
 import os
@@ -84,6 +84,8 @@ def run(arguments: Namespace) -> Outcome:
         return _ratings(arguments, model, noted)
     if model._study == "regimes":
         return _regimes(arguments, model, noted)
+    if model._study == "network":
+        return _network(arguments, model, noted)
     for name in TAKES:
         if getattr(arguments, name):
             raise ValueError(
@@ -205,6 +207,36 @@ def _regimes(arguments: Namespace, model: Any, noted: dict) -> Outcome:
 
         webbrowser.open("file://" + os.path.abspath(path))
     told = {"table": choice.table.reader.name, "rows": found.n_rows, "summary": found.summary, "limits": found.limits}
+    return Outcome("\n".join([*map(said, found.summary), f"wrote {path}"]), told | {"files": [path]})
+
+
+def _network(arguments: Namespace, model: Any, noted: dict) -> Outcome:
+    """The page of a belief network, of the table it was learned from or of another."""
+    from dataclasses import replace
+
+    from ...graph.choice import study_table
+    from ...report.network import render_dependencies
+    from ._results import write_text
+    from .network import worded
+
+    for name in ("merge", "name", "keep", "text", "time"):
+        if getattr(arguments, name):
+            raise ValueError(f"--{name} is not for a belief network; leave it out.")
+    table, settings = _open(arguments, model, noted), noted.get("settings", {})
+    path = _place(arguments, table.reader.name)
+    asked = {
+        name: settings[name] for name in ("structure", "required", "forbidden", "max_parents") if settings.get(name)
+    }
+    choice = study_table(model, table, check=settings.get("check") or 0, seed=noted.get("seed", 0), **asked)
+    found = choice.study()
+    found = replace(found, title=arguments.title or found.title)
+    with opened_outputs(arguments, os.path.dirname(path)) as outputs:
+        write_text(outputs, path, lambda: render_dependencies(worded(found)))
+    if arguments.open:
+        import webbrowser
+
+        webbrowser.open("file://" + os.path.abspath(path))
+    told = {"table": table.reader.name, "rows": found.n_rows, "summary": found.summary, "limits": found.limits}
     return Outcome("\n".join([*map(said, found.summary), f"wrote {path}"]), told | {"files": [path]})
 
 

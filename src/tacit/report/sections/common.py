@@ -73,6 +73,7 @@ def _written(line: str) -> str:
         "cells": "the list of filled cells",
         "users": "the table of users that was written",
     }
+    files |= {"edges": "the list of edges that was written", "levels": "the list of levels that was written"}
     files |= {"items": "the table of items that was written", "check": "the ratings held out that were written"}
     told = [f"{name} {what}" for name, what in files.items() if re.search(rf"(?<!')\b{name}\b(?!')", line)]
     return f" and {joined(told)}" if told else ""

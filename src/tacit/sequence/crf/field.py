@@ -345,6 +345,11 @@ class LinearChainCRF(Tagging, RowsEstimator):
             gamma=setting("gamma"),
         )  # fmt: skip
 
+    def _model(self) -> FieldModel:
+        model = super()._model()
+        model.monotone = self._setting("algorithm") == "lbfgs"  # others take steps by sequence, whose sum may fall
+        return model
+
     def _callbacks(self) -> Callable | None:
         if self.callback is None and self.verbose:
             return FieldLines()

@@ -14,7 +14,7 @@ from ...kernels import backend, host, kernel, lazy
 from ...source import Block, Source
 from ..documents import sparse_rows
 from ..topic_model import TopicModel
-from .model import CollapsedModel, TopicParams, VariationalModel, bound_of
+from .model import CollapsedModel, TopicParams, VariationalModel, bound_of, perplexity_of
 from .priors import PriorRule
 
 __all__ = ["AllocationAnswers", "word_count"]
@@ -176,7 +176,7 @@ class AllocationAnswers(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Topic
         own = model.log_prior(params)
         ratio = float(self.total_samples) / source.n_rows if sub_sampling else 1.0
         words = ratio * float(source.sum(word_count))
-        return float(np.exp(-(ratio * (bound_of(params, model, source) - own) + own) / words))
+        return perplexity_of(ratio * (bound_of(params, model, source) - own) + own, words)
 
     def completion_perplexity(self, X: Any, random_state: Any = 0) -> float:
         """Perplexity of half of every document's words, predicted from the other half; see `completion`.

@@ -21,7 +21,7 @@ from ...kernels import backend, host
 from ...source import Block, Source, SparseSource, as_source
 from ..documents import batches
 from .answers import AllocationAnswers, word_count
-from .model import POSITIVE, AllocationModel, CollapsedModel, TopicParams, VariationalModel, bound_of
+from .model import POSITIVE, AllocationModel, CollapsedModel, TopicParams, VariationalModel, bound_of, perplexity_of
 from .online import AllocationLines, online_fit, online_update
 from .priors import PriorRule, seeded
 
@@ -29,7 +29,10 @@ __all__ = ["INFERENCES", "LatentDirichletAllocation"]
 
 INFERENCES = ("cvb0", "vb", "scvb0")
 PASSES = {"cvb0": 100}
-TABLES = 3  # of words by topics that a fit holds at least: parameters, statistics and what they become
+TABLES, MEMORIES = (
+    8,
+    3,
+)  # of words and of documents by topics that a fit holds at least; measured, of every kind of inference
 STARTING_PASSES = 20
 STARTING_DOCUMENTS, STARTING_SHARE = 1000, 8  # of a start by cvb0, and at most one in so many
 
@@ -270,8 +273,7 @@ class LatentDirichletAllocation(AllocationAnswers):
                 "checkpoint keeps fits in batches of all documents; online learning goes on by partial_fit."
             )
         source = self._open(X, reset=True)
-        tables = TABLES * source.n_features + (source.n_units if source.in_memory else 0)
-        check_memory("n_components", self.n_components, 8.0 * tables)
+        self._check_memory(source, source.n_units if source.in_memory else 0)
         self.random_state_ = check_random_state(self.random_state)
         self.n_batch_iter_, self._n_words = 1, float(source.sum(word_count))
         with warnings.catch_warnings():
@@ -285,6 +287,10 @@ class LatentDirichletAllocation(AllocationAnswers):
         self._online = None
         self.bound_ = self._final_bound(source)
         return self
+
+    def _check_memory(self, source: Source, n_remembered: int) -> None:
+        """Raise where so many topics of words, and of documents that are remembered, cannot fit into memory."""
+        check_memory("n_components", self.n_components, 8.0 * (TABLES * source.n_features + MEMORIES * n_remembered))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn from more documents, batch by batch; `total_samples` is how many there will be in all.
@@ -303,6 +309,7 @@ class LatentDirichletAllocation(AllocationAnswers):
         source = self._open(X, reset=first)
         model = self._model()
         if first:
+            self._check_memory(source, 0)
             self.random_state_, self.n_batch_iter_ = check_random_state(self.random_state), 1
             params = self._weak_start(model, source)
         else:
@@ -394,12 +401,12 @@ class LatentDirichletAllocation(AllocationAnswers):
         if words <= 0.0:
             return float("nan")
         if self.evaluate_every > 0:
-            return float(np.exp(-bound_of(params, self._bound_model(), source) / words))
+            return perplexity_of(bound_of(params, self._bound_model(), source), words)
         if self.inference == "vb" and not self._stochastic and self.fit_.trace.objectives:
-            return float(np.exp(-self.fit_.trace.objectives[-1] / words))
+            return perplexity_of(self.fit_.trace.objectives[-1], words)
         model, remembered = self._bound_model(quick=True), source.recall() is not None and not self._stochastic
         total = sum(source.map(partial(_bound_as_left, model, params, remembered))) + model.log_prior(params)
-        return float(np.exp(-total / words))
+        return perplexity_of(total, words)
 
 
 def _bound_as_left(model: VariationalModel, params: TopicParams, remembered: bool, block: Block) -> float:

@@ -22,7 +22,15 @@ from ...notes import Note
 from ...source import Block
 from .priors import PriorRule, from_counts, from_logs
 
-__all__ = ["AllocationModel", "CollapsedModel", "TopicParams", "TopicStats", "VariationalModel"]
+__all__ = [
+    "AllocationModel",
+    "CollapsedModel",
+    "TopicParams",
+    "TopicStats",
+    "VariationalModel",
+    "bound_of",
+    "perplexity_of",
+]
 
 POSITIVE: dict[str, Any] = {"above": 0.0, "high": 1e300}
 
@@ -278,6 +286,12 @@ def bound_of(params: TopicParams, model: VariationalModel, source: Any) -> float
     """The evidence lower bound of the documents of a source at settled γ, the topics' own part included."""
     totals = source.map(partial(_weighted_bound, model, params))
     return float(sum(totals)) + model.log_prior(params)
+
+
+def perplexity_of(bound: float, words: float) -> float:
+    """exp(−bound / words); infinite where there is next to no word."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(-bound / words))
 
 
 def _weighted_bound(model: VariationalModel, params: TopicParams, block: Block) -> float:

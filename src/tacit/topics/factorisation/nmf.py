@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -164,7 +165,8 @@ class NMF(PartsEstimator):
         """
         self._check_settings()
         source = self._open(X, sample_weight, reset=True)
-        scores = self._learn_parts(source, W, H, checkpoint, checkpoint_every)
+        with one_blas_thread() if self._is_small(source) else nullcontext():  # asked for once, not for every step
+            scores = self._learn_parts(source, W, H, checkpoint, checkpoint_every)
         return scores.astype(source.dtype)
 
     def _learn_parts(self, source: Source, W: Any, H: Any, checkpoint: Any, checkpoint_every: float) -> np.ndarray:
