@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 
 import tacit
-from tacit import cluster, factor, families, mixture, sequence
+from tacit import cluster, factor, families, gaussian_process, mixture, sequence
 from tacit.base.calibration import Absence
 from tacit.classification import GaussianBayes, MixtureDiscriminant, NaiveBayes
 from tacit.graph import BeliefNetwork
@@ -115,6 +115,10 @@ MODELS = {
     "KernelPCA by landmarks": factor.KernelPCA(
         2, kernel="rbf", n_landmarks=8, fit_inverse_transform=True, preimage="fixed_point", random_state=0
     ),
+    "GaussianProcessRegressor": gaussian_process.GaussianProcessRegressor(
+        gaussian_process.kernels.RBF() * gaussian_process.kernels.DotProduct() + gaussian_process.kernels.WhiteKernel()
+    ),
+    "GaussianProcessClassifier": gaussian_process.GaussianProcessClassifier(optimizer=None),
     "CCA": factor.CCA(1),
     "ProbabilisticCCA": factor.ProbabilisticCCA(1),
 }  # fmt: skip
@@ -187,7 +191,10 @@ def rows_for(name):
         return X, np.column_stack([X[:, 0] + 0.1, X[:, 1] - X[:, 2]])
     if isinstance(model, sequence.LinearChainCRF):
         return X, np.array(["no", "yes"])[y]
-    if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes, mixture.MixtureOfExpertsClassifier)):
+    if isinstance(model, gaussian_process.GaussianProcessRegressor):
+        return X, X[:, 0] + 0.1 * X[:, 1] ** 2
+    own = gaussian_process.GaussianProcessClassifier, mixture.MixtureOfExpertsClassifier
+    if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes, *own)):
         return X, np.array(["no", "yes"])[y]
     return (with_missing(X, 0.1) if model.__sklearn_tags__().input_tags.allow_nan else X), None
 
@@ -534,7 +541,8 @@ def _others(model):
     """Methods that a model calls otherwise."""
     if isinstance(model, sequence.LinearChainCRF):
         return TAGGERS
-    if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes)):
+    processes = gaussian_process.GaussianProcessClassifier, gaussian_process.GaussianProcessRegressor
+    if isinstance(model, (GaussianBayes, MixtureDiscriminant, NaiveBayes, *processes)):
         return CLASSIFIERS
     if isinstance(model, (mixture.MixtureOfExperts, mixture.MixtureOfExpertsClassifier, mixture.LatentClassRegression)):
         return EXPERTS

@@ -23,8 +23,23 @@ from tacit.cluster import (
     SpectralClustering,
 )
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
+from tacit.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
+from tacit.gaussian_process.kernels import Matern, WhiteKernel
 from tacit.graph import BeliefNetwork
 from tacit.impute import GaussianImputer, MixtureImputer
+from tacit.learning import TableClassifier, TableRegressor
+from tacit.linear_model import (
+    ARDRegression,
+    BasisExpansion,
+    BayesianLinearRegression,
+    BayesianLogisticRegression,
+    BayesianRidge,
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    SparseBayesianRegression,
+)
 from tacit.mixture import (
     BayesianGaussianMixture,
     GaussianMixture,
@@ -34,6 +49,7 @@ from tacit.mixture import (
     MixtureOfExpertsClassifier,
     StudentTMixture,
 )
+from tacit.relevance import RelevanceVectorClassifier, RelevanceVectorRegressor
 from tacit.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, LinearChainCRF
 from tacit.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from tacit.topics import NMF, AnchorTopics, LatentDirichletAllocation, MiniBatchNMF, NMFTopics
@@ -108,23 +124,50 @@ ESTIMATORS = [
     GMMHMM(2, 2, covariance_type="full", random_state=0),
     LinearChainCRF(),
     LinearChainCRF("arow", random_state=0),
+    GaussianProcessClassifier(),
+    GaussianProcessRegressor(),
+    LinearRegression(),
+    Ridge(),
+    BayesianRidge(),
+    BayesianLinearRegression(updates="em", tol=1e-3),
+    ARDRegression(),
+    BasisExpansion(),
     BeliefNetwork([]),
     BeliefNetwork(),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
+    LogisticRegression(),
+    BayesianLogisticRegression(),
+    Perceptron(),
+    RelevanceVectorRegressor(),
+    RelevanceVectorClassifier(),
+    TableClassifier(models="discriminant", n_splits=2),
+    TableRegressor(models="linear", n_splits=2),
     SVC(),
-    SVC(kernel="linear", C=10.0, class_weight="balanced", decision_function_shape="ovo"),
     NuSVC(nu=0.3),
-    NuSVC(nu=0.2, gamma="auto", break_ties=True),
     SVR(),
-    SVR(gamma="auto", C=10.0, epsilon=0.01),
     NuSVR(),
-    NuSVR(nu=0.2, kernel="linear", C=10.0),
     OneClassSVM(),
-    OneClassSVM(nu=0.2, gamma=0.5, shrinking=False),
 ]
 """Every class as it is by default, and as far from it as one setting goes."""
 
 MORE = [
+    SparseBayesianRegression(),
+    Perceptron(kernel="rbf", average=True),
+    BasisExpansion("rbf", n_centers=3),
+    SVC(kernel="linear", C=10.0, class_weight="balanced", decision_function_shape="ovo"),
+    NuSVC(nu=0.2, gamma="auto", break_ties=True),
+    SVR(gamma="auto", C=10.0, epsilon=0.01),
+    NuSVR(nu=0.2, kernel="linear", C=10.0),
+    OneClassSVM(nu=0.2, gamma=0.5, shrinking=False),
+    GaussianProcessRegressor(Matern(nu=1.5) + WhiteKernel(0.1), normalize_y=True, n_jobs=1),
+    GaussianProcessClassifier(Matern(nu=1.5), multi_class="softmax", n_jobs=1),
+    LogisticRegression(l1_ratio=0.5, class_weight="balanced", tol=1e-6),
+    LinearRegression(positive=True, fit_intercept=False),
+    Ridge(0.0, solver="svd"),
+    BasisExpansion("spline", n_centers=4),
+    BasisExpansion("heaviside", n_centers=3),
+    BasisExpansion("arctan", n_centers=3, centers="grid"),
+    GaussianProcessRegressor(inducing_points=10, normalize_y=True, random_state=0),
     MixtureDiscriminant(),
     MixtureDiscriminant((1, 2), covariance_type=["diag", "VEI"], criterion="icl", random_state=0),
     GaussianMixture(2, covariance_type="tied", random_state=0),
@@ -173,6 +216,8 @@ TO_TOLERANCE = (
     "solutions are equal to tol alone, and gamma='scale' is that of rows whatever they weigh, as in scikit-learn"
 )
 UNEVEN = "the check weighs one class by a thousandth, of which nu asks for more than there is; scikit-learn leaves weights out"
+NO_STEPS = "minima are found directly: n_iter_ is None, as with scikit-learn's direct solvers"
+ONE_BY_ONE = "rows come one after the other, so that a row given twice comes twice, and one of weight 2 once"
 HMMLEARN = "fit and score take lengths second, and score_samples gives two things, as in hmmlearn"
 
 
@@ -197,6 +242,8 @@ def expected_failures(estimator):
             )
             found |= dict.fromkeys((*named, "check_methods_subset_invariance"), HMMLEARN)
         return found
+    if isinstance(estimator, Perceptron):
+        return {f"check_sample_weight_equivalence_on_{kind}_data": ONE_BY_ONE for kind in ("dense", "sparse")}
     if isinstance(estimator, BeliefNetwork):
         return {"check_sample_weight_equivalence_on_dense_data": OWN_STATES}
     if isinstance(estimator, MiniBatchKMeans) and estimator.batch_size < 100:
@@ -212,6 +259,8 @@ def expected_failures(estimator):
         return {f"check_sample_weight_equivalence_on_{kind}_data": FEWER_ROWS for kind in ("dense", "sparse")}
     if getattr(estimator, "covariance_type", "") == "VEV":
         return {"check_sample_weight_equivalence_on_dense_data": AT_THE_FLOOR}
+    if isinstance(estimator, Ridge):
+        return {"check_non_transformer_estimators_n_iter": NO_STEPS}
     if isinstance(estimator, MixtureDiscriminant):
         return {"check_sample_weight_equivalence_on_dense_data": LONE_ROWS}
     if isinstance(estimator, PCA) and estimator.n_components is None:

@@ -6,8 +6,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _SUBMODULES = (
-    "classification", "cluster", "datasets", "engine", "factor", "families", "graph", "impute", "mixture", "plot", "recommend",
-    "report", "sequence", "source", "study", "svm", "tables", "testing", "topics",
+    "classification", "cluster", "datasets", "engine", "factor", "families", "gaussian_process", "graph", "impute",
+    "learning", "linear_model", "mixture", "plot", "recommend", "relevance", "report", "sequence", "source", "study",
+    "svm", "tables", "testing", "topics",
 )  # fmt: skip
 _NAMES = {"load": "tacit.persistence", "save": "tacit.persistence"}
 

@@ -11,7 +11,7 @@ from .frames import check_names, check_types
 
 __all__ = [
     "as_numpy", "as_rows", "check_choice", "check_columns", "check_memory", "check_n_jobs", "check_number", "check_out",
-    "check_positive", "check_range", "check_rows", "check_shaped", "check_weight",
+    "check_positive", "check_range", "check_rows", "check_shaped", "check_weight", "machine_memory",
 ]  # fmt: skip
 
 HEAVIEST = 1e50
@@ -44,11 +44,16 @@ def check_positive(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value!r} is not a number above 0.")
 
 
+def machine_memory() -> float:
+    """Bytes of memory of this machine; infinite where that is not told."""
+    if not hasattr(os, "sysconf"):
+        return float("inf")
+    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
 def check_memory(name: str, value: int, each: float) -> None:
     """Raise where `value` things of so many bytes `each` cannot fit into this machine's memory."""
-    if not hasattr(os, "sysconf"):
-        return
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = machine_memory()
     if value * each > memory:
         raise ValueError(
             f"{name}={value} takes {value * each / 1e9:.3g} GB, but this machine has {memory / 1e9:.3g} GB of memory; use at "

@@ -35,6 +35,12 @@ __all__ = ["load", "notes", "save"]
 FORMAT = 1
 MOST_NOTES = 50_000_000
 
+KERNELS = (
+    "RBF", "CompoundKernel", "ConstantKernel", "DotProduct", "ExpSineSquared", "Exponentiation", "Matern", "PairwiseKernel",
+    "Product", "RationalQuadratic", "Sum", "WhiteKernel",
+)  # fmt: skip
+"""Covariances of scikit-learn's that a file may hold."""
+
 FOREIGN: dict[str, tuple[str, dict[str, Spec]]] = {
     "MissingIndicator": (
         "sklearn.impute",
@@ -46,7 +52,7 @@ FOREIGN: dict[str, tuple[str, dict[str, Spec]]] = {
             "_precomputed": Flag(),
         },
     )
-}
+} | {name: ("sklearn.gaussian_process.kernels", {}) for name in KERNELS}
 """Classes of other libraries that estimators are made of, where they live, and the fitted attributes a file may set."""
 
 
@@ -392,9 +398,15 @@ def _decode_estimator(content: dict, arrays: Any) -> Any:
     fitted = {key: _decode(value, arrays) for key, value in content["fitted"].items()}
     module, saved = FOREIGN.get(name, ("", {}))
     cls: Any = getattr(import_module(module), name) if module else _estimator_class(str(name), content.get("home"))
-    if unknown := set(settings) - set(cls._get_param_names()):
+    known = list(inspect.signature(cls).parameters) if name in KERNELS else cls._get_param_names()
+    if unknown := set(settings) - set(known):
         raise ValueError(f"it sets {min(unknown)!r}, which is no setting of {name}")
     estimator = cls(**settings)
+    if name in KERNELS:
+        from .gaussian_process.kernels import check_sound
+
+        check_sound(estimator)
+        return estimator
     if module:
         estimator._validate_params()
         check_declared(saved, fitted, {}, estimator)

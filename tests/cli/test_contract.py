@@ -25,6 +25,7 @@ VERBS = {
     "recommend": ["{folder}/rated/t.csv", "--method", "factorization", "--components", "3", "--types", "2"],
     "segment": ["{table}", "--states", "1-2", "--forecast", "3"],
     "network": ["{table}", "--check", "4"],
+    "learn": ["{table}", "--target", "a", "--models", "linear,support_vectors", "--budget", "none"],
     "predict": ["{folder}/t.fit.tacit", "{table}", "--fill"],
     "report": ["{folder}/t.fit.tacit", "{table}"],
     "compare": ["{table}", "--by", "colour", "--groups", "1"],
@@ -45,6 +46,7 @@ CLAIMED = {
     "recommend": {"verdict", "coverage", "size", "users", "items"},
     "segment": {"verdict", "regime", "sure", "now", "ahead", "filled", "forecast"},
     "network": {"verdict", "guessed", "dependency", "sure", "missing", "either", "few"},
+    "learn": {"verdict", "compared", "rests", "direction", "covered"},
     "predict": {"sizes", "unsure", "filled"},
     "report": {"verdict", "largest", "unsure", "unusual", "filled"},
     "compare": {"verdict", "new_rows", "power"},
@@ -191,7 +193,7 @@ def test_the_schema_names_all_commands_and_finds_faults(schema):
 @pytest.mark.parametrize("verb", SAYERS)
 def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
     users = {
-        "by": ["compare"], "target": ["predict"],
+        "by": ["compare"], "target": ["learn", "predict"],
         "time": ["topics", "recommend", "segment", "compare", "report"], "sequence": ["segment"],
         "text": ["topics", "predict", "report"],
         "user": ["recommend", "predict"], "item": ["recommend", "predict"], "rating": ["recommend"], "weight": ["recommend"],
@@ -213,8 +215,8 @@ def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
 def test_shared_options_mean_the_same_or_are_refused(verb, folder, capsys):
     users = {
         "family": ["fit", "impute", "segment", "compare"],
-        "check": ["fit", "impute", "reduce", "recommend", "network", "compare"],
-        "budget": ["fit", "impute", "reduce", "topics", "recommend", "segment", "network", "compare"],
+        "check": ["fit", "impute", "reduce", "recommend", "network", "learn", "compare"],
+        "budget": ["fit", "impute", "reduce", "topics", "recommend", "segment", "network", "learn", "compare"],
     }
     for name, what in SHARED.items():
         with pytest.raises(SystemExit) as stop:

@@ -307,7 +307,7 @@ def test_values_too_large_for_any_model(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["fly"], "there is no command 'fly'; there are fit, impute, reduce, topics, recommend, segment, network, predict, "),
+    [(["fly"], "there is no command 'fly'; there are fit, impute, reduce, topics, recommend, segment, network, learn, "),
      (["inspct", "t.csv"], "there is no command 'inspct'; did you mean 'inspect'? (see tacit --help)"),
      (["fit", "t.csv", "--format", "xls"], "there is no --format value 'xls'; there are csv, parquet (see tacit fit --help)"),
      (["fit", "t.csv", "--sql"], "--sql needs a value (see tacit fit --help)"),

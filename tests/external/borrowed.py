@@ -74,8 +74,10 @@ def _reaches(name, ours, scope):
         seen.add(name)
         function = getattr(scope[name], "__wrapped__", scope[name])
         used = {*inspect.signature(function).parameters, *_named(function.__code__)}
+        if used & ours:
+            return True
         marks = repr([(mark.args, mark.kwargs) for mark in getattr(function, "pytestmark", [])])
-        if used & ours or any(own in marks for own in ours):
+        if any(own in marks for own in ours):
             return True
         waiting += [
             name

@@ -27,6 +27,20 @@ def normalise(joint, log_weight, weight, labels, evidence):
     return float(weight @ evidence)
 
 
+def softmax(X, slope, offset, codes, weight, gradient, curvature):
+    Z = np.column_stack([X.astype(np.float64), np.ones(len(X))])
+    score = Z @ np.column_stack([slope, offset]).T
+    if len(slope) == 1:
+        score = np.column_stack([np.zeros(len(X)), score])
+    log_prob = score - logsumexp(score, axis=1, keepdims=True)
+    chance, known = np.exp(log_prob)[:, -len(slope) :], np.eye(score.shape[1])[codes][:, -len(slope) :]
+    gradient += np.einsum("n,nk,nj->kj", weight, known - chance, Z)
+    if curvature.size:
+        bend = np.einsum("nk,kl->nkl", chance, np.eye(len(slope))) - np.einsum("nk,nl->nkl", chance, chance)
+        curvature -= np.einsum("n,nkl,ni,nj->kilj", weight, bend, Z, Z, optimize=True)
+    return float(weight @ log_prob[np.arange(len(X)), codes])
+
+
 def _settle(log_prob, rows, mode, log_weight, weight, labels, out):
     """Responsibilities (classes, rows) for the modes that need them, and the log-likelihood."""
     if mode == SCORE:
@@ -253,6 +267,18 @@ def lloyd_cells(X, rows, weight, origin, center, labels, counts, cells, sums):
         sums[k] += share * np.nan_to_num(x[i])
         total += share * apart[i, k]
     return total
+
+
+def square_gaps(A, flipped, out):
+    out[:] = ((A[:, :, None] - flipped) ** 2).sum(axis=1)
+
+
+def decay(values, factor, out):
+    out[:] = np.exp(-factor * values)
+
+
+def weigh_gaps(weights, A, flipped, out):
+    out += np.einsum("ij,ifj->f", weights, (A[:, :, None] - flipped) ** 2)
 
 
 def distances(X, center, power, out):

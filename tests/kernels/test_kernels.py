@@ -80,6 +80,15 @@ def normalise_cases(world):
     yield joint, world.log_weight, world.weight, world.labels, np.empty(N_ROWS)
 
 
+def softmax_cases(world):
+    q = world.d + 1
+    for n_scores in sorted({1, world.n_classes}):
+        slope, offset = 0.4 * world.rng.normal(size=(n_scores, world.d)), world.rng.normal(size=n_scores)
+        codes = world.rng.integers(max(n_scores, 2), size=N_ROWS)
+        for shape in ((0,), (n_scores, q, n_scores, q)):
+            yield world.X, slope, offset, codes, world.weight, np.full((n_scores, q), 0.5), np.full(shape, 0.5)
+
+
 def full_cases(world):
     form = form_of(FullGaussian(), world, world.covariance)
     for rows in (world.rows, world.rows[:0]):
@@ -277,6 +286,19 @@ def distances_cases(world):
     for X in (world.X, world.H):
         for power in (1, 2):
             yield X, world.mean.astype(world.dtype), power, np.empty((N_ROWS, world.n_classes))
+
+
+def square_gaps_cases(world):
+    yield world.X, np.ascontiguousarray(world.mean.T), np.empty((N_ROWS, world.n_classes))
+
+
+def decay_cases(world):
+    yield world.rng.exponential(size=(40, 30)) * 10.0 ** world.rng.integers(-3, 3, (40, 30)), 0.5, np.empty((40, 30))
+
+
+def weigh_gaps_cases(world):
+    weights = world.rng.normal(size=(N_ROWS, world.n_classes))
+    yield weights, world.X, np.ascontiguousarray(world.mean.T), np.full(world.d, 0.5)
 
 
 def misfit_cases(world):
@@ -689,6 +711,9 @@ CASES = {
     "lloyd": lloyd_cases,
     "lloyd_cells": lloyd_cells_cases,
     "distances": distances_cases,
+    "square_gaps": square_gaps_cases,
+    "decay": decay_cases,
+    "weigh_gaps": weigh_gaps_cases,
     "misfit": misfit_cases,
     "column_sums": column_sums_cases,
     "medians": medians_cases,
@@ -703,6 +728,7 @@ CASES = {
     "rising_slope": rising_slope_cases,
     "scatter": scatter_cases,
     "normalise": normalise_cases,
+    "softmax": softmax_cases,
     "full": full_cases,
     "tied": tied_cases,
     "diag": diag_cases,
@@ -788,10 +814,13 @@ def sparse_cases(name, world):
     elif name in ("factor", "factor_scores"):
         for arguments in CASES[name](world):
             yield "missing", arguments[4:]
+    elif name == "softmax":
+        for arguments in CASES[name](world):
+            yield "zero", arguments[1:]
 
 
 SPARSE = ("row_order", "square_lengths", "log_factorial", "means", "nearest", "column_sums", "distances", "misfit", "linear",
-          "factor", "factor_scores")  # fmt: skip
+          "factor", "factor_scores", "softmax")  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

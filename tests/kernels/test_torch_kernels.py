@@ -243,6 +243,35 @@ def test_clusters(name, dtype, d, n_centers, device):
                 )
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["square_gaps", "decay", "weigh_gaps"])
+def test_gaps(name, device):
+    for arguments in CASES[name](make_world("float64", 5, 4)):
+        copies = copy.deepcopy(arguments)
+        given = [
+            torch.as_tensor(value, device=device) if isinstance(value, np.ndarray) and value.ndim > 1 else value
+            for value in copy.deepcopy(arguments)
+        ]
+        kernel(name, "torch")(*given)
+        reference_of(name)(*copies)
+        found = given[-1] if isinstance(given[-1], np.ndarray) else given[-1].cpu().numpy()
+        agree(found, copies[-1], 1e-10, name)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_softmax(dtype, device):
+    for arguments in CASES["softmax"](make_world(dtype, 8, 5)):
+        copies = copy.deepcopy(arguments)
+        X, slope, offset, codes, weight, *sums = copy.deepcopy(arguments)
+        rows = (torch.as_tensor(value, device=device) for value in (X, codes, weight))
+        X, codes, weight = rows
+        found = kernel("softmax", "torch")(X, slope, offset, codes, weight, *sums)
+        agree(found, reference_of("softmax")(*copies), 1e-10, "the log-likelihood")
+        for actual, wanted in zip(sums, copies[5:]):
+            agree(actual, wanted, 1e-10, "sums")
+
+
 def test_small_chunks_change_nothing(monkeypatch):
     from tacit.kernels import torch_pass
 
@@ -251,6 +280,7 @@ def test_small_chunks_change_nothing(monkeypatch):
     test_diag("moments", 0.3, "cpu")
     test_conditional(4, "expect", "cpu")
     test_what_is_missing("complete", "cpu")
+    test_softmax("float64", "cpu")
 
 
 ON_HOST = {

@@ -55,6 +55,9 @@ class Supervised(RowsEstimator):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         y = host(y) if backend(y) == "torch" else as_numpy(y)
+        if type(y) is np.ndarray and y.dtype == np.float64 and y.ndim == 1 and np.isfinite(y @ y):
+            self._one_target = True  # what checks would find out, at no cost: most targets are like this
+            return y[:, None]
         targets = check_array(y, dtype=np.float64, ensure_2d=False, ensure_all_finite=False, input_name="y")
         gone = np.isnan(targets.reshape(len(targets), -1)).any(axis=1)
         if gone.any():
@@ -131,7 +134,7 @@ def _named(X: Any, y: Any) -> list[str]:
 
 def _beside(X: Any, targets: np.ndarray, estimator: Any) -> np.ndarray:
     """Targets, as many as there are rows."""
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X if hasattr(X, "__len__") else np.asarray(X))
     if len(targets) != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and y {len(targets)}; "

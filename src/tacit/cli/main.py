@@ -33,6 +33,7 @@ ORDER = (
     "recommend",
     "segment",
     "network",
+    "learn",
     "predict",
     "explain",
     "compare",

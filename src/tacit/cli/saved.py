@@ -43,7 +43,7 @@ def open_model(path: str) -> tuple[Any, dict]:
 def _check_model(path: str) -> None:
     """Refuse what is no model file before it is read."""
     remedy = (
-        "give a .tacit file that tacit fit, impute, reduce, topics, recommend, segment or network wrote, or tacit.save"
+        "give a .tacit file that tacit fit, impute, reduce, topics, recommend, segment, network or learn wrote, or tacit.save"
     )
     if not os.path.isfile(path):
         what = "is a folder" if os.path.isdir(path) else "does not exist"
@@ -183,6 +183,8 @@ def _settings_fault(settings: dict) -> str | None:
         named = isinstance(edges, list) and all(isinstance(edge, list) and len(edge) == 2 for edge in edges)
         if not named or not all(isinstance(each, str) for edge in edges for each in edge):
             return f"the edges that are {name} are none"
+    if not isinstance(settings.get("target", ""), str):
+        return "the column that is predicted has no name"
     ahead = settings.get("forecast", 0)
     if not isinstance(ahead, int) or not 0 <= ahead <= 10**6:
         return "the number of steps to forecast is none"

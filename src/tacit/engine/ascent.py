@@ -23,6 +23,7 @@ from ..arrays import Arrays, record
 from ..notes import Note
 from .loop import Fit, finish, interrupted_after, progress_of
 from .model import Model, SingularError
+from .newton import Newton
 from .orthant import Orthant
 from .trace import Trace
 
@@ -141,7 +142,7 @@ def climb(
     source: Source,
     params: Any,
     *,
-    method: str | Orthant = "lbfgs",
+    method: str | Orthant | Newton = "lbfgs",
     max_iter: int = 200,
     tol: float = 1e-6,
     constraints: Sequence[Constraint] = (),
@@ -161,9 +162,9 @@ def climb(
         Rows.
     params : Arrays
         Where to start.
-    method : {"lbfgs", "newton", "bfgs", "cg", "gradient"} or Orthant
-        How to climb; "newton" needs the curvature. An `Orthant` takes a penalty on absolute values, and ends as it says
-        itself instead of by `tol`.
+    method : {"lbfgs", "newton", "bfgs", "cg", "gradient"}, Orthant or Newton
+        How to climb; "newton" needs the curvature. An `Orthant` takes a penalty on absolute values, and so does a `Newton`, for
+        concave objectives; both end as they say themselves instead of by `tol`.
     max_iter : int
         Most steps, of each round where there are constraints.
     tol : float
@@ -179,10 +180,11 @@ def climb(
     -------
     Fit
     """
-    if not isinstance(method, Orthant) and method not in METHODS:
+    if not isinstance(method, (Orthant, Newton)) and method not in METHODS:
         raise ValueError(f"method={method!r} is unknown; use one of {', '.join(map(repr, METHODS))}.")
     trace = Trace()
-    evaluate = _Evaluations(model, source, params, 2 if method == "newton" else 1, trace)
+    order = 2 if method == "newton" or isinstance(method, Newton) else 1
+    evaluate = _Evaluations(model, source, params, order, trace)
     if resumed is not None and not evaluate.restore(resumed.step):
         evaluate.params = params = resumed.params
         trace.objectives, trace.passes = list(resumed.trace.objectives), resumed.trace.passes
@@ -208,9 +210,10 @@ def climb(
                 f"the objective is {evaluate(place)[0]} at the start; begin elsewhere or scale the data."
             )
         told(place)
-        if isinstance(method, Orthant):
+        if isinstance(method, (Orthant, Newton)):
             if constraints:
-                raise ValueError("an Orthant meets no constraints; use method='lbfgs'.")
+                name = "an Orthant" if isinstance(method, Orthant) else "a Newton"
+                raise ValueError(f"{name} meets no constraints; use method='lbfgs'.")
             place, reason = method(evaluate, place, max_iter, told, lambda: trace.weight)
         elif constraints:
             place, reason = _constrained(evaluate, place, constraints, multipliers, method, max_iter, tol, told)

@@ -28,8 +28,9 @@ class Orthant:
 
     Parameters
     ----------
-    penalty : float
-        c per unit of weight. The objective that the model tells includes it, its gradient does not.
+    penalty : float or ndarray
+        c per unit of weight, one for all or one for each entry of x. The objective that the model tells includes it, its
+        gradient does not.
     memories : int
         How many changes H is made of.
     epsilon : float
@@ -42,13 +43,17 @@ class Orthant:
         Whether a step must flatten the slope in either direction (strong Wolfe conditions); without a penalty only.
     """
 
-    penalty: float = 0.0
+    penalty: float | np.ndarray = 0.0
     memories: int = 6
     epsilon: float = 1e-5
     period: int = 10
     delta: float = 1e-5
     max_search: int = 20
     strong: bool = True
+
+    @property
+    def _penalised(self) -> bool:
+        return bool(np.any(self.penalty))
 
     def __call__(
         self, evaluate: Callable, x: np.ndarray, max_iter: int, told: Callable, weight: Callable[[], float]
@@ -81,7 +86,7 @@ class Orthant:
                     period=self.period, delta=self.delta,
                 )  # fmt: skip
             way = _newton(pairs, steepest)
-            if self.penalty:
+            if self._penalised:
                 way[way * steepest >= 0.0] = 0.0
             found = self._search(evaluate, x, loss, slope, steepest, way, 1.0 if pairs else _unit(steepest))
             if found is None and pairs:  # the memory may be at fault
@@ -104,7 +109,7 @@ class Orthant:
 
     def _steepest(self, x: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """The slope of the loss with the penalty; where x is 0, that of the side on which it falls, or 0."""
-        if not self.penalty:
+        if not self._penalised:
             return slope
         up, down = slope + self.penalty, slope - self.penalty
         at_zero = np.where(up < 0.0, up, np.where(down > 0.0, down, 0.0))
@@ -120,21 +125,22 @@ class Orthant:
         down, low, high = ddot(steepest, way), 0.0, np.inf
         if not down < 0.0:
             return None
-        orthant = np.where(x != 0.0, np.sign(x), -np.sign(steepest)) if self.penalty else None
+        # An entry without a penalty may go through 0.
+        orthant = np.where(x != 0.0, np.sign(x), -np.sign(steepest)) * (self.penalty > 0) if self._penalised else None
         best = None
         for _ in range(self.max_search):
             new = x + t * way
             gain = t * down
             if orthant is not None:
-                new[new * orthant <= 0.0] = 0.0
+                new[(new * orthant <= 0.0) & (self.penalty > 0)] = 0.0
                 gain = ddot(steepest, new - x)
             value, steeper = self._loss(evaluate, new)
             along = ddot(steeper, way)
-            beyond = self.strong and not self.penalty and along > -STEEP * down
+            beyond = self.strong and not self._penalised and along > -STEEP * down
             if beyond or not value < loss or not value <= loss + ENOUGH * gain:
                 best = (new, value, steeper) if value < loss + ENOUGH * gain else best
                 high = t
-            elif self.penalty or along >= STEEP * down:
+            elif self._penalised or along >= STEEP * down:
                 return new, value, steeper
             else:
                 best, low = (new, value, steeper), t

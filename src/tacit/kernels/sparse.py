@@ -11,19 +11,22 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import hstack
 from scipy.special import gammaln
 
 from . import MOMENTS, SCORE
 from .factor import Rows, pass_over, score_over
 from .jit import jit
 from .products import settle
+from .softmax import add_curvature
+from .softmax import settle as settle_classes
 from .sparse_nonnegative import divergence, least_squares
 from .topics import collapsed, fold_in, topic_assignments, variational
 
 __all__ = [
     "about_means", "collapsed", "column_sums", "distances", "divergence", "factor", "factor_scores",
     "features", "fold_in", "least_squares", "linear", "log_factorial", "means", "misfit", "nearest", "row_order",
-    "square_lengths", "topic_assignments", "variational",
+    "softmax", "square_lengths", "topic_assignments", "variational",
 ]  # fmt: skip
 
 
@@ -45,6 +48,18 @@ def linear(X, slope, offset, base, mode, log_weight, weight, labels, out, count,
         count += total
         s0 += total[:, None] if seen is None else (seen.T @ resp.T).T
         s1 += (x.T @ resp.T).T
+    return loglik
+
+
+def softmax(X, slope, offset, codes, weight, gradient, curvature):
+    """As the kernel for arrays, of rows whose other cells are 0."""
+    x: Any = X.double().matrix
+    chance = np.ascontiguousarray((x @ slope.T).T)
+    loglik, rest = settle_classes(chance, offset, codes, weight)
+    gradient[:, :-1] += (x.T @ rest.T).T
+    gradient[:, -1] += rest.sum(axis=1)
+    if curvature.size:
+        add_curvature(hstack([x, np.ones((len(weight), 1))], format="csr"), chance, weight, curvature)
     return loglik
 
 

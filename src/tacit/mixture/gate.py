@@ -22,8 +22,11 @@ from scipy.spatial.distance import pdist
 from scipy.special import log_softmax, softmax
 
 from ..arrays import Arrays, record
+from ..kernels import lazy
 
 __all__ = ["GATES", "ConstantGate", "EqualGate", "SoftmaxGate", "SoftmaxStats", "grams", "newton_step", "softmax_stats"]
+
+kernels = lazy("softmax")
 
 
 @record
@@ -42,13 +45,9 @@ def grams(Z: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def softmax_stats(coef: np.ndarray, Z: np.ndarray, counts: np.ndarray) -> SoftmaxStats:
     """Gradient and curvature at `coef` (classes, q) for rows Z (rows, q) with class counts (rows, classes)."""
     chance, total = softmax(Z @ coef.T, axis=1), counts.sum(axis=1, keepdims=True)
-    n_classes, q = coef.shape
-    upper = np.triu_indices(n_classes)
-    covariance = total * chance[:, upper[0]] * ((upper[0] == upper[1]) - chance[:, upper[1]])
-    curvature = np.empty((n_classes, q, n_classes, q))
-    for a, b, gram in zip(*upper, grams(Z, covariance)):
-        curvature[a, :, b] = curvature[b, :, a] = gram
-    return SoftmaxStats((counts - total * chance).T @ Z, curvature)
+    curvature = np.zeros(coef.shape * 2)
+    kernels.add_curvature(Z, chance.T, total[:, 0], curvature)
+    return SoftmaxStats((counts - total * chance).T @ Z, -curvature)
 
 
 def newton_step(coef: np.ndarray, stats: SoftmaxStats, alpha: float, reach: np.ndarray) -> np.ndarray:

@@ -192,8 +192,15 @@ class Block:
             return self
         if "joined" in self.local:
             return self.local["joined"]
-        X = np.hstack([self.X, self.targets])
-        found = replace(self, X=X, targets=None, patterns=Patterns.of(X), local={})
+        if backend(self.X) == "torch":
+            import torch
+
+            X: Any = torch.hstack([self.X, self.targets])
+            patterns = Patterns.of(host(X)) if bool(X.sum().isnan()) else Patterns.whole(*X.shape)
+        else:
+            X = np.hstack([self.X, self.targets])
+            patterns = Patterns.of(X)
+        found = replace(self, X=X, targets=None, patterns=patterns, local={})
         if not found.patterns.is_complete:
             self.local["joined"] = found
         return found

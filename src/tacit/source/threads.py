@@ -14,7 +14,10 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["all_of", "in_order", "n_cores", "one_blas_thread", "over_ranges", "slices", "thread_count", "total_of"]
+__all__ = [
+    "all_of", "in_order", "n_cores", "one_blas_thread", "over_ranges", "slices", "thread_count", "tile_pairs",
+    "total_of",
+]  # fmt: skip
 
 BLOCK_ENTRIES = 1 << 19  # of a block of values of pairs of rows: 4 MB
 LEAST_ROWS = 64
@@ -118,6 +121,12 @@ def slices(n_rows: int, n_columns: int) -> list[slice]:
     """Slices of rows such that a block of them against `n_columns` is small; they do not depend on the machine."""
     step = max(LEAST_ROWS, BLOCK_ENTRIES // max(n_columns, 1))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def tile_pairs(n_rows: int, size: int) -> list[tuple[slice, slice]]:
+    """Slices of rows and columns of tiles of a square matrix's lower triangle; on the diagonal the two are one object."""
+    parts = [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+    return [(a, b) for i, a in enumerate(parts) for b in parts[: i + 1]]
 
 
 def over_ranges(function: Callable[[int, int], Any], n_rows: int, threads: int, most: int | None = None) -> list:

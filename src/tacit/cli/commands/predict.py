@@ -20,7 +20,10 @@ from ..voice import said
 
 HELP = "apply a saved model to a new table"
 TAKES = ("target", "user", "item", "text")
-OTHERS = {"scores": "the places of rows on the axes, with standard errors", "rows": "what the model says of each row"}
+OTHERS = {
+    "scores": "the places of rows on the axes, with standard errors", "rows": "what the model says of each row",
+    "predictions": "what is predicted of each row, with intervals or probabilities",
+}  # fmt: skip
 EXAMPLE = "tacit predict penguins.fit.tacit penguins.csv --fill"
 
 
@@ -28,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument(
         "model",
-        help="model file, as tacit fit, impute, reduce, topics, recommend, segment and network write and tacit.save does",
+        help="model file, as tacit fit, impute, reduce, topics, recommend, segment, network and learn write and tacit.save does",
     )
     add_table(parser)
     group = parser.add_argument_group("model")
@@ -57,7 +60,7 @@ def run(arguments: Namespace) -> Outcome:
             raise ValueError(
                 f"--{role} is for models of tacit recommend, and this is a {type(model).__name__}; leave it out."
             )
-    if arguments.fill and model._study is None:
+    if arguments.fill and model._study in (None, "predictions"):
         raise ValueError(f"--fill needs a model of tacit fit or tacit impute; this is a {type(model).__name__}.")
     if model._study == "topics":
         return _proportions(arguments, model, told)
@@ -71,6 +74,8 @@ def run(arguments: Namespace) -> Outcome:
     check_numbers(table)
     if model._study == "network":
         return _network(arguments, model, table)
+    if model._study == "predictions":
+        return _predictions(arguments, model, told, table)
     if model._reads_tables:
         return _groups(arguments, model, told, table)
     return _other(arguments, model, table)
@@ -202,6 +207,8 @@ def _kind(model: Any) -> str:
     """What is written of rows."""
     if model._study == "network":
         return "rows"
+    if model._study == "predictions":
+        return "predictions"
     return "groups" if model._reads_tables else "scores" if model._study == "axes" else "rows"
 
 
@@ -296,6 +303,27 @@ def _network(arguments: Namespace, model: Any, table: DataTable) -> Outcome:
     data = {"table": name, "rows": results.n_rows, "model": kind, "target": arguments.target, "summary": summary}
     data |= {"missing": results.n_missing, "absent": absent, "notes": notes, "files": list(files)}
     return Outcome("\n".join([*lines, "", *wrote(files)]), data)
+
+
+# Predictions of a column
+
+
+def _predictions(arguments: Namespace, model: Any, told: dict, table: DataTable) -> Outcome:
+    """What a predictor of a column says of the rows."""
+    from ...study.results import Results
+    from ...words import count
+    from ..telling import wrote
+
+    level = told.get("settings", {}).get("level", 0.9)
+    results = Results(model, table, level=level, typed=arguments.format == "parquet")
+    made = {"predictions": lambda part: part.rows | model._results(part.cells, level)}
+    files = _write(arguments, results, made)
+    target, name = told.get("settings", {}).get("target", "the target"), table.reader.name
+    notes = list(map(said, table.notes))
+    head = f"{name}: {target} of {count(results.n_rows, 'row')}, by {model.words_}"
+    text = [head, *(f"note: {note}" for note in notes), "", *wrote(files)]
+    data = {"table": name, "rows": results.n_rows, "model": type(model).__name__, "target": target, "notes": notes}
+    return Outcome("\n".join(text), data | {"files": list(files)})
 
 
 # Other models

@@ -84,6 +84,8 @@ def run(arguments: Namespace) -> Outcome:
         return _ratings(arguments, model, noted)
     if model._study == "regimes":
         return _regimes(arguments, model, noted)
+    if model._study == "predictions":
+        return _learned(arguments, model, noted)
     if model._study == "network":
         return _network(arguments, model, noted)
     for name in TAKES:
@@ -232,6 +234,39 @@ def _network(arguments: Namespace, model: Any, noted: dict) -> Outcome:
     found = replace(found, title=arguments.title or found.title)
     with opened_outputs(arguments, os.path.dirname(path)) as outputs:
         write_text(outputs, path, lambda: render_dependencies(worded(found)))
+    if arguments.open:
+        import webbrowser
+
+        webbrowser.open("file://" + os.path.abspath(path))
+    told = {"table": table.reader.name, "rows": found.n_rows, "summary": found.summary, "limits": found.limits}
+    return Outcome("\n".join([*map(said, found.summary), f"wrote {path}"]), told | {"files": [path]})
+
+
+def _learned(arguments: Namespace, model: Any, noted: dict) -> Outcome:
+    """The page of a predictor of a column, of the table it was learned from; models are compared again."""
+    from dataclasses import replace
+
+    from ...learning import choose_predictor
+    from ...report.learn import render_learned
+    from ._results import write_text
+    from .learn import worded
+
+    for name in ("merge", "name", "keep", "text", "time"):
+        if getattr(arguments, name):
+            raise ValueError(f"--{name} is not for a predictor of a column; leave it out.")
+    settings = noted.get("settings", {})
+    if "target" not in settings:
+        raise ValueError(f"{arguments.model} does not say what it predicts; learn it again with tacit learn.")
+    table = _open(arguments, model, noted)
+    path = _place(arguments, table.reader.name)
+    choice = choose_predictor(
+        table, settings["target"], models=model.models, n_splits=model.n_splits, level=settings.get("level", 0.9),
+        seed=noted.get("seed", 0), budget=model.budget,
+    )  # fmt: skip
+    found = choice.study(seed=noted.get("seed", 0))
+    found = replace(found, title=arguments.title or found.title)
+    with opened_outputs(arguments, os.path.dirname(path)) as outputs:
+        write_text(outputs, path, lambda: render_learned(worded(found)))
     if arguments.open:
         import webbrowser
 

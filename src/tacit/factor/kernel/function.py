@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 from ...kernels import lazy
-from ...source.threads import all_of, slices, thread_count
+from ...source.threads import all_of, slices, thread_count, tile_pairs
 from .checks import check_finite
 
 __all__ = ["KERNELS", "SHIFTABLE", "Kernel", "Rows", "centre"]
@@ -116,14 +116,13 @@ class Kernel:
         n = len(rows)
         K = np.empty((n, n), dtype=X.dtype)
 
-        def fill(place: tuple[int, int]) -> None:
-            a, b = slice(place[0], place[0] + TILE), slice(place[1], place[1] + TILE)
+        def fill(place: tuple[slice, slice]) -> None:
+            a, b = place
             K[a, b] = block = self.block(rows[a], rows[b])
-            if a != b:
+            if a is not b:
                 K[b, a] = block.T
 
-        places = [(i, j) for i in range(0, n, TILE) for j in range(0, i + 1, TILE)]
-        all_of(fill, places, self.threads, serial_blas=True)
+        all_of(fill, tile_pairs(n, TILE), self.threads, serial_blas=True)
         if self.rule in LENGTH_ONE:
             np.fill_diagonal(K, 1.0)  # ‖x‖² + ‖x‖² − 2 x·x is 0 but for rounding
         return K

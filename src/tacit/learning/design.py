@@ -1,0 +1,55 @@
+"""`design`: the columns of a table as columns of numbers, z = (x − m) / s, with an indicator for every level.
+
+A missing cell is missing in all columns of numbers that it makes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..schema import Column, Schema
+
+__all__ = ["design", "moments_of", "origins"]
+
+
+def moments_of(schema: Schema, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of every column of numbers, (p,) each; 0 and 1 where a column was never seen or never varies."""
+    raw = _raw(schema, cells)
+    known = ~np.isnan(raw)
+    n = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, raw, 0.0).sum(axis=0) / n
+    spread = np.sqrt((np.where(known, raw - mean, 0.0) ** 2).sum(axis=0) / n)
+    # What rounding leaves of a constant is no spread.
+    return mean, np.where(spread > 1e-12 * np.abs(mean), spread, 1.0)
+
+
+def design(schema: Schema, cells: np.ndarray, mean: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """The columns of numbers of encoded cells, (n, p)."""
+    return (_raw(schema, cells) - mean) / scale
+
+
+def origins(schema: Schema) -> np.ndarray:
+    """Which column of the table each column of numbers comes from, (p,)."""
+    return np.repeat(np.arange(len(schema.columns)), [_width(column) for column in schema.columns])
+
+
+def _raw(schema: Schema, cells: np.ndarray) -> np.ndarray:
+    return np.column_stack([_columns(column, cells[:, j]) for j, column in enumerate(schema.columns)])
+
+
+def _width(column: Column) -> int:
+    if column.cycle:
+        return 2
+    return len(column.levels) if column.kind == "category" and len(column.levels) > 2 else 1
+
+
+def _columns(column: Column, x: np.ndarray) -> np.ndarray:
+    """A column as one or more of numbers."""
+    if column.cycle:
+        angle = 2.0 * np.pi * (x - column.cycle[0]) / column.cycle[1]
+        return np.column_stack([np.cos(angle), np.sin(angle)])
+    if _width(column) == 1:
+        return x[:, None]
+    shown = (x[:, None] == np.arange(len(column.levels))).astype(float)
+    shown[np.isnan(x)] = np.nan
+    return shown

@@ -1,0 +1,236 @@
+"""How well candidates predict rows that they were not learned from, and how well the best of them does: nested cross-validation.
+
+Every candidate predicts each fold from the others. What is chosen by these errors is the best of several, and its own error is
+therefore too small; the choice is made again within the rows of each fold's rest, and the error of what it leads to is told.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from .candidates import Candidate, answered, learned
+
+__all__ = ["Attempt", "Task", "Trial", "baseline", "losses", "try_all"]
+
+INNER = 3
+LEAST = 1e-6
+"""Probabilities are taken as no smaller when they are judged."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be predicted, from what.
+
+    Attributes
+    ----------
+    prepare : callable
+        ``prepare(rows, complete)`` learns from some rows how cells become columns of numbers, imputed where `complete`, and gives
+        a function of encoded cells.
+    cells : (n, d) array
+    y : (n,) array
+        Targets, or numbers of classes.
+    n_classes : int
+        0 where targets are numbers.
+    """
+
+    prepare: Callable[[np.ndarray, bool], Callable[[np.ndarray], np.ndarray]]
+    cells: np.ndarray
+    y: np.ndarray
+    n_classes: int
+
+    def folds(self, rows: np.ndarray, n_splits: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows to learn from and to predict; the classes are spread over the folds."""
+        n_splits = max(2, min(n_splits, len(rows)))
+        splitter: Any = KFold(n_splits, shuffle=True, random_state=seed)
+        if self.n_classes and (np.bincount(self.y[rows].astype(int)) >= n_splits).any():
+            splitter = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a class has fewer rows than there are folds
+            return [(rows[a], rows[b]) for a, b in splitter.split(rows, self.y[rows])]
+
+
+@dataclass(eq=False)
+class Attempt:
+    """A candidate and how it predicted.
+
+    Attributes
+    ----------
+    candidate : Candidate
+    answer : (n, 2) or (n, K) array
+        What it predicted of each row from other folds; in the units of the target.
+    loss : (n,) array
+        Squared errors, or minus log probabilities.
+    seconds : float
+    failed : str
+        Why it was not tried to the end; empty where it was.
+    models : list
+        The function that answers for the rows of each fold.
+    """
+
+    candidate: Candidate
+    answer: np.ndarray
+    loss: np.ndarray
+    seconds: float = 0.0
+    failed: str = ""
+    models: list = field(default_factory=list)
+
+    @property
+    def mean_loss(self) -> float:
+        return float(self.loss.mean()) if not self.failed else np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Candidates compared.
+
+    Attributes
+    ----------
+    attempts : list of Attempt
+        Best first; those that failed last.
+    baseline : (n,) array
+        Losses of the mean, or of the classes' shares, of the rows learned from.
+    folds : list of (rows learned from, rows predicted)
+    nested, nested_answer : arrays or None
+        Losses and answers of what was chosen without the row's fold; None where time was too short.
+    rows : (n,) array
+        Numbers of the rows that they were compared on, among those that were given.
+    chosen : list of str
+        What was chosen without each fold.
+    """
+
+    attempts: list[Attempt]
+    baseline: np.ndarray
+    folds: list
+    nested: np.ndarray | None
+    nested_answer: np.ndarray | None
+    rows: np.ndarray
+    chosen: list[str]
+
+    @property
+    def best(self) -> Attempt:
+        return self.attempts[0]
+
+
+def losses(answer: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
+    """Squared error of each row, or minus the log probability of its class."""
+    if n_classes:
+        return -np.log(np.maximum(answer[np.arange(len(y)), y.astype(int)], LEAST))
+    return (answer[:, 0] - y) ** 2
+
+
+def baseline(task: Task, train: np.ndarray, n: int) -> np.ndarray:
+    """What is answered without looking at a row: mean and standard deviation, or shares of the classes."""
+    y = task.y[train]
+    if task.n_classes:
+        share = (np.bincount(y.astype(int), minlength=task.n_classes) + 0.5) / (len(y) + 0.5 * task.n_classes)
+        return np.tile(share, (n, 1))
+    return np.tile([y.mean(), y.std()], (n, 1))
+
+
+def fitted(task: Task, candidate: Candidate, train: np.ndarray, seed: int) -> tuple[Any, Callable]:
+    """A candidate learned from some rows, and the function that answers for encoded cells."""
+    if len(train) > candidate.most_rows:
+        train = np.sort(np.random.default_rng(seed).choice(train, candidate.most_rows, replace=False))
+    numbers = task.prepare(train, not candidate.takes_missing)
+    y = task.y[train]
+    middle, spread = (0.0, 1.0) if task.n_classes else (y.mean(), y.std() or 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = learned(candidate, numbers(task.cells[train]), (y - middle) / spread if not task.n_classes else y, seed)
+
+    def answer(cells: np.ndarray) -> np.ndarray:
+        found = answered(model, numbers(cells), task.n_classes)
+        return found if task.n_classes else found * spread + [middle, 0.0]
+
+    return model, answer
+
+
+def try_all(
+    task: Task, candidates: Sequence[Candidate], *, n_splits: int, seed: int, budget: float | None,
+    on_try: Callable[[str], Any] | None = None,
+) -> Trial:  # fmt: skip
+    """Compare candidates on all rows of a task, and judge the choice between them.
+
+    Parameters
+    ----------
+    task : Task
+    candidates : sequence of Candidate
+        Cheap ones first: where time runs out, the rest is left out.
+    n_splits : int
+        Folds.
+    seed : int
+    budget : float or None
+        Seconds.
+    on_try : callable, optional
+        Told what is tried.
+    """
+    deadline = np.inf if budget is None else time.monotonic() + 0.8 * budget
+    rows = np.arange(len(task.y))
+    folds = task.folds(rows, n_splits, seed)
+    attempts = [_attempt(task, each, rows, folds, seed, deadline, on_try, first=i == 0) for i, each in enumerate(candidates)]
+    plain = np.empty(len(rows))
+    for train, test in folds:
+        plain[test] = losses(baseline(task, train, len(test)), task.y[test], task.n_classes)
+    sound = [each for each in attempts if not each.failed]
+    if not sound:
+        raise ValueError(f"no model could be learned: {attempts[0].candidate.words} {attempts[0].failed}.")
+    nested, answer, chosen = _nested(task, sound, folds, seed, deadline, on_try)
+    return Trial(sorted(attempts, key=lambda each: each.mean_loss), plain, folds, nested, answer, rows, chosen)
+
+
+def _attempt(
+    task: Task, candidate: Candidate, rows: np.ndarray, folds: list, seed: int, deadline: float, on_try: Any, *, first: bool = False
+) -> Attempt:  # fmt: skip
+    """A candidate that predicts every fold from the others; places are those in the task."""
+    if on_try:
+        on_try(f"trying {candidate.words}")
+    n, width = len(task.y), task.n_classes or 2
+    made = Attempt(candidate, np.full((n, width), np.nan), np.full(n, np.nan))
+    started = time.monotonic()
+    for train, test in folds:
+        if time.monotonic() > deadline and not first:
+            made.failed = "did not fit into the time"
+            break
+        try:
+            _, answer = fitted(task, candidate, train, seed)
+            found = answer(task.cells[test])
+        except (ValueError, np.linalg.LinAlgError) as error:
+            made.failed = f"failed: {error}"
+            break
+        if not np.isfinite(found if task.n_classes else found[:, :1]).all():
+            made.failed = "gave no finite predictions"
+            break
+        made.models.append(answer)
+        made.answer[test], made.loss[test] = found, losses(found, task.y[test], task.n_classes)
+    made.loss = made.loss[rows]
+    made.seconds = time.monotonic() - started
+    return made
+
+
+def _nested(
+    task: Task, attempts: list[Attempt], folds: list, seed: int, deadline: float, on_try: Any
+) -> tuple[np.ndarray | None, np.ndarray | None, list[str]]:  # fmt: skip
+    """Losses and answers of what is chosen without each fold, where there is time for it, and what that was."""
+    if len(attempts) == 1:
+        return attempts[0].loss, attempts[0].answer, [attempts[0].candidate.name] * len(folds)
+    if time.monotonic() + (INNER - 1) * sum(each.seconds for each in attempts) > deadline:
+        return None, None, []
+    nested, answers, chosen = np.empty(len(task.y)), np.empty_like(attempts[0].answer), []
+    for number, (train, test) in enumerate(folds, 1):
+        if on_try:
+            on_try(f"choosing again without fold {number}")
+        inner = task.folds(train, INNER, seed + number)
+        found = [_attempt(task, each.candidate, train, inner, seed, deadline, None) for each in attempts]
+        best = int(np.argmin([each.mean_loss for each in found]))
+        if found[best].failed:
+            return None, None, []
+        nested[test], answers[test] = attempts[best].loss[test], attempts[best].answer[test]
+        chosen.append(attempts[best].candidate.name)
+    return nested, answers, chosen
