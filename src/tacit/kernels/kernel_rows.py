@@ -222,10 +222,12 @@ def all_rows(flipped, squares, kind, settings, out):
         for k in range(size):
             own[k] = flipped[:, i + k]
         second, third = out[i + 1] if size > 1 else spare, out[i + 2] if size > 2 else spare
-        outs = out[i], second, third, out[i + 3] if size > 3 else spare
-        _products(flipped, own, 0, n, outs)
+        fourth = out[i + 3] if size > 3 else spare
+        _products(flipped, own, i, n, (out[i, i:], second[i:], third[i:], fourth[i:]))
         for k in range(size):
-            _finish(out[i + k], i + k, 0, squares, kind, settings)
+            _finish(out[i + k, i:], i + k, i, squares, kind, settings)
+            for t in range(i + size, n):
+                out[t, i + k] = out[i + k, t]
 
 
 @jit

@@ -81,7 +81,7 @@ class ReliabilityDisplay(Display, figsize=(4.6, 4.2)):
         -------
         ReliabilityDisplay
         """
-        classes = list(estimator.classes_)
+        classes = np.asarray(estimator.classes_).tolist()
         label = classes[-1] if label is None else label
         if label not in classes:
             raise ValueError(

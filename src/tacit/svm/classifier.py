@@ -117,7 +117,9 @@ class MarginClassifier(ClassifierMixin, SupportVectors):
             )
 
     def _rows_of(self, codes: np.ndarray, weight: np.ndarray, pair: tuple[int, int]) -> np.ndarray:
-        """The rows of two classes, those of the first before those of the second."""
+        """The rows of two classes, those of the first before the second; in their order where there are no others."""
+        if len(self.classes_) == 2:
+            return np.flatnonzero(weight > 0)
         return np.concatenate([np.flatnonzero((codes == k) & (weight > 0)) for k in pair])
 
     def _machines(
@@ -150,7 +152,8 @@ class MarginClassifier(ClassifierMixin, SupportVectors):
                 f"Invalid input - all samples with positive weights belong to the same class of {whose}; give both rows of "
                 "weight above 0."
             )
-        gram = kernel.gram(X, chosen, K, float(self.cache_size), np.isinf(weight * getattr(self, "C", 1.0)).any())
+        every = None if len(chosen) == self.n_samples_fit_ else chosen
+        gram = kernel.gram(X, every, K, float(self.cache_size), np.isinf(weight * getattr(self, "C", 1.0)).any())
         return self._machine(gram, first, weight, whose)
 
     def _machine(self, gram: Any, first: np.ndarray, weight: np.ndarray, whose: str) -> tuple:

@@ -45,7 +45,7 @@ class NamedKernel:
         if kernel.rule == "rbf" and not sparse.issparse(X) and kernel.origin is None:
             kernel = replace(kernel, origin=X.mean(axis=0))
         rows = kernel.rows(X)
-        if sparse.issparse(X) or kernel._rounds(rows, rows):
+        if kernel.rule == "linear" or sparse.issparse(X) or kernel._rounds(rows, rows):
             K = kernel.block(rows, rows)
         else:  # BLAS would start threads, which costs more than few rows do
             flipped = np.zeros((-(-X.shape[1] // 4) * 4, len(rows)))
