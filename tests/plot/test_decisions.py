@@ -6,7 +6,17 @@ import pytest
 from sklearn.datasets import load_iris
 
 from tacit.classification import GaussianBayes
-from tacit.plot import DecisionRegionsDisplay, ReliabilityDisplay
+from tacit.gaussian_process import GaussianProcessRegressor
+from tacit.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from tacit.linear_model import ARDRegression
+from tacit.plot import (
+    DecisionRegionsDisplay,
+    EvidenceDisplay,
+    PredictiveFanDisplay,
+    ReliabilityDisplay,
+    SparsityDisplay,
+)
+from tacit.relevance import RelevanceVectorRegressor
 from tacit.svm import SVC
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
@@ -50,3 +60,59 @@ def test_reliability_is_on_the_line_where_probabilities_hold():
     assert ReliabilityDisplay.from_estimator(model, PETALS, Y, label=1).name == "1"
     with pytest.raises(ValueError, match="label=7 is no class of the estimator; use one of 0, 1, 2"):
         ReliabilityDisplay.from_estimator(model, PETALS, Y, label=7)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-3, 3, 60))
+    return x[:, None], np.sin(2 * x) + rng.normal(0, 0.2, 60)
+
+
+@pytest.fixture(scope="module")
+def process(curve):
+    return GaussianProcessRegressor(ConstantKernel() * RBF() + WhiteKernel(0.1)).fit(*curve)
+
+
+def test_a_fan_holds_the_rows_and_widens_beyond_them(curve, process):
+    display = PredictiveFanDisplay.from_estimator(process, *curve, levels=(0.9, 0.5), resolution=80)
+    assert list(display.bands) == [0.5, 0.9]
+    for level, (low, high) in display.bands.items():
+        at = np.interp(curve[0][:, 0], display.x, low), np.interp(curve[0][:, 0], display.x, high)
+        assert abs(np.mean((at[0] <= curve[1]) & (curve[1] <= at[1])) - level) < 0.2
+        assert ((low <= display.mean) & (display.mean <= high)).all()
+    width = np.subtract(*display.bands[0.9][::-1])
+    assert width[0] > 1.2 * width[40]
+    assert len(display.bands_) == 2
+    assert len(display.rows_.get_offsets()) == 60
+    with pytest.raises(ValueError, match="column=1 is none of X"):
+        PredictiveFanDisplay.from_estimator(process, *curve, column=1)
+
+
+def test_evidence_is_highest_where_it_was_learned(process):
+    display = EvidenceDisplay.from_estimator(process, 1, resolution=21)
+    assert display.name == "k1__k2__length_scale"
+    assert display.evidence.max() <= display.highest + 1e-6
+    assert display.low <= display.learned <= display.high
+    np.testing.assert_allclose(display.evidence[10], process.log_marginal_likelihood_value_, rtol=1e-9)
+    with pytest.raises(ValueError, match="hyperparameter=3 is none of the 3 of the kernel; use 0 to 2"):
+        EvidenceDisplay.from_estimator(process, 3)
+    with pytest.raises(ValueError, match="span=1 must be greater than 1"):
+        EvidenceDisplay.from_estimator(process, span=1)
+
+
+def test_sparsity_shows_what_remained(curve):
+    machine = RelevanceVectorRegressor(gamma=1.0).fit(*curve)
+    display = SparsityDisplay.from_estimator(machine, n_rows=60)
+    assert len(display.weights) == len(machine.relevance_) < 20
+    assert (np.diff(np.abs(display.weights[display.order])) <= 0).all()
+    kept = machine.places_[:, 1] < len(machine.relevance_)
+    np.testing.assert_allclose(display.std, np.sqrt(np.diagonal(machine.sigma_))[kept])
+    assert f"{len(machine.relevance_)} of 60 relevance vectors kept" in display.ax_.get_title()
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(80, 12))
+    sparse = ARDRegression().fit(rows, rows[:, 3] - 2 * rows[:, 7] + rng.normal(0, 0.1, 80))
+    display = SparsityDisplay.from_estimator(sparse)
+    assert [display.names[k] for k in display.order[:2]] == ["x7", "x3"]
+    with pytest.raises(ValueError, match="score=1 is none of the 1 rows of coef_"):
+        SparsityDisplay.from_estimator(sparse, score=1)

@@ -7,6 +7,7 @@ from .decision_regions import DecisionRegionsDisplay
 from .dendrogram import DendrogramDisplay
 from .density import DensityDisplay
 from .document_topics import DocumentTopicsDisplay
+from .evidence import EvidenceDisplay
 from .forecast import ForecastDisplay
 from .gate import GateDisplay
 from .how_many import HowManyDisplay
@@ -17,6 +18,7 @@ from .loadings import LoadingsDisplay
 from .merging import MergesDisplay
 from .missingness import MissingnessDisplay
 from .network import NetworkDisplay
+from .predictive_fan import PredictiveFanDisplay
 from .profiles import ProfilesDisplay
 from .ratings import RatingsDisplay
 from .regimes import RegimeDisplay
@@ -26,6 +28,7 @@ from .scores import ScoresDisplay
 from .scree import ScreeDisplay
 from .selection import SelectionDisplay
 from .silhouette import SilhouetteDisplay
+from .sparsity import SparsityDisplay
 from .spectrum import SpectrumDisplay
 from .state_posterior import StatePosteriorDisplay
 from .topic_choice import TopicChoiceDisplay
@@ -38,10 +41,11 @@ from .transitions import TransitionGraphDisplay
 
 __all__ = [
     "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DecisionRegionsDisplay", "DendrogramDisplay",
-    "DensityDisplay", "DocumentTopicsDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay", "ImputationDisplay",
-    "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay", "MissingnessDisplay", "NetworkDisplay",
-    "ProfilesDisplay", "RatingsDisplay", "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay",
-    "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SpectrumDisplay", "StatePosteriorDisplay",
+    "DensityDisplay", "DocumentTopicsDisplay", "EvidenceDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay",
+    "ImputationDisplay", "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay",
+    "MissingnessDisplay", "NetworkDisplay", "PredictiveFanDisplay", "ProfilesDisplay", "RatingsDisplay",
+    "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay",
+    "SelectionDisplay", "SilhouetteDisplay", "SparsityDisplay", "SpectrumDisplay", "StatePosteriorDisplay",
     "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
     "TransitionGraphDisplay", "TransitionWeightsDisplay",
 ]  # fmt: skip
