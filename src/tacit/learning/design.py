@@ -1,7 +1,7 @@
 """`design`: the columns of a table as columns of numbers, z = (x − m) / s, with an indicator for every level.
 
 All levels of a column have one scale, so that the column varies as much as one of numbers does and rare levels are not far from
-all others. A missing level is at 0, the mean; a missing number is missing in all columns of numbers that it makes.
+all others. A missing level is at 0, the mean; a missing number, or one of two levels, is missing.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ def origins(schema: Schema) -> np.ndarray:
 
 
 def _of_levels(schema: Schema) -> np.ndarray:
-    """Which columns of numbers come from levels, (p,)."""
-    return np.array([column.kind == "category" for column in schema.columns], dtype=bool)[origins(schema)]
+    """Which columns of numbers are indicators of more than two levels, (p,)."""
+    levels = [column.kind == "category" and _width(column) > 1 for column in schema.columns]
+    return np.array(levels, dtype=bool)[origins(schema)]
 
 
 def _raw(schema: Schema, cells: np.ndarray) -> np.ndarray:

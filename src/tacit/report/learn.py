@@ -131,7 +131,7 @@ def _weight(each: Weight, bar: object, classes: bool) -> list:
 def _effects(found: LearnFindings) -> Section | None:
     if not found.effects:
         return None
-    names = found.classes[: len(found.effects[0].means[0])] if found.classes else [found.target]
+    names = found.drawn or [found.target]
     every = np.concatenate([np.ravel(effect.means) for effect in found.effects])
     upward = spanning(every, 186.0, 34.0, 0.05)
     charts = [
@@ -143,7 +143,7 @@ def _effects(found: LearnFindings) -> Section | None:
     what = "Mean probabilities of the classes" if found.classes else f"Mean predictions of {cut(found.target, 60)}"
     lead = f"{what} when a column is set to each value in all rows, the other cells being as they are."
     if len(found.classes) > len(names):
-        lead += f" The first {len(names)} of {len(found.classes)} classes are drawn."
+        lead += f" The {len(names)} most frequent of {len(found.classes)} classes are drawn."
     return Section(
         "effects",
         "How predictions change",

@@ -127,6 +127,8 @@ class LearnFindings:
         Share of held-out targets inside intervals that were made without their fold.
     weights : list of Weight
         Columns, those that matter most first.
+    drawn : list of str
+        The most frequent classes, whose probabilities `effects` hold.
     effects : list of Effect
     rows : array
         Numbers of the known rows, from 0.
@@ -159,6 +161,7 @@ class LearnFindings:
     level: float
     covered: float | None
     weights: list[Weight]
+    drawn: list[str]
     effects: list[Effect]
     rows: np.ndarray
     known: np.ndarray
@@ -199,13 +202,15 @@ def study_learned(choice: LearnChoice, *, seed: int = 0) -> LearnFindings:
     predicted = best.answer[np.arange(len(y)), y.astype(int)] if n_classes else best.answer[:, 0]
     answer = best.answer if trial.nested is None else trial.nested_answer
     classes = [str(label) for label in model.classes_] if n_classes else []
+    drawn = np.sort(np.argsort(-np.bincount(y.astype(int)), kind="stable")[:MOST_CLASSES]) if n_classes else []
     found = LearnFindings(
         choice.table.reader.name, choice.target.name, classes, choice.table.n_rows, len(choice.known),
         int(np.isnan(choice.cells).sum()), model.words_, _tried(trial, y, n_classes),
         _error(judged, n_classes), _share(trial, judged, answer, y, n_classes),
         _error(trial.baseline, n_classes), _plain_share(y, n_classes), _beats(trial.baseline - judged),
         trial.nested is not None and len(trial.attempts) > 1, choice.level, covered, _weights(choice, rows, y, seed),
-        _effects(choice, seed), rows, y, predicted, low, high, _right(best.answer, y, model) if n_classes else {},
+        [classes[k] for k in drawn], _effects(choice, drawn, seed), rows, y, predicted, low, high,
+        _right(best.answer, y, model) if n_classes else {},
         _calibration(best.answer, y) if n_classes else [], choice.table.columns, choice.notes,
     )  # fmt: skip
     shown = {weight.column: i for i, weight in enumerate(found.weights)}
@@ -295,7 +300,7 @@ def _weights(choice: LearnChoice, rows: np.ndarray, y: np.ndarray, seed: int) ->
     return sorted(made, key=lambda weight: -weight.growth)
 
 
-def _effects(choice: LearnChoice, seed: int) -> list[Effect]:
+def _effects(choice: LearnChoice, drawn: Any, seed: int) -> list[Effect]:
     """Mean predictions along the columns that matter most."""
     model, table = choice.model, choice.table
     cells = choice.cells[choice.known]
@@ -310,18 +315,16 @@ def _effects(choice: LearnChoice, seed: int) -> list[Effect]:
         for value in values:
             changed = some.copy()
             changed[:, j] = value
-            means.append(_mean_answer(model, changed))
+            means.append(_mean_answer(model, changed, drawn))
         means_ = np.array(means)
-        effect = Effect(
-            info.name, [float(v) for v in values], labels, bool(info.levels), means_[:, :MOST_CLASSES].tolist()
-        )
+        effect = Effect(info.name, [float(v) for v in values], labels, bool(info.levels), means_.tolist())
         spread.append((float(np.ptp(means_, axis=0).max()), effect))
     return [effect for _, effect in sorted(spread, key=lambda pair: -pair[0])[:MOST_EFFECTS]]
 
 
-def _mean_answer(model: Any, cells: np.ndarray) -> np.ndarray:
+def _mean_answer(model: Any, cells: np.ndarray, drawn: Any) -> np.ndarray:
     if model._n_targets:
-        return model._answers_of(cells).mean(axis=0)
+        return model._answers_of(cells).mean(axis=0)[drawn]
     return np.array([model._expected_of(cells)[0].mean()])
 
 

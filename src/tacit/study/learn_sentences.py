@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
+from ..learning.estimator import limits
 from ..learning.trial import LATE
 from ..notes import Claim
 from ..words import count, joined, number, share
@@ -53,10 +54,15 @@ def _classes_told(found: LearnFindings) -> str:
             f"No model predicts {found.target} better than the shares of its classes do: {found.method}, the best, is {right}; "
             f"{usual}."
         )
+    if found.share <= found.plain_share and not found.beaten:
+        return (
+            f"No model predicts {found.target} better than the shares of its classes do, beyond what chance would explain: "
+            f"{found.method}, the best, is {right}; {usual} ({losses})."
+        )
     if found.share <= found.plain_share:
         return (
-            f"{found.method[:1].upper()}{found.method[1:]} gives better probabilities for {found.target} than the shares of its "
-            f"classes ({losses}), but its most probable class is {right}; {usual}."
+            f"Probabilities of {found.target} by {found.method} are better than the shares of its classes ({losses}), but the "
+            f"most probable class is {right}; {usual}."
         )
     unsure = "These rows leave open whether its probabilities are better than shares by more than chance"
     doubt = "" if found.beaten else f" {unsure} ({losses})."
@@ -88,7 +94,7 @@ def _counted(found: LearnFindings) -> str:
 
 def _compared(found: LearnFindings) -> Claim | str:
     sound = [each for each in found.tried if not each.failed]
-    if len(sound) < 2 or found.error >= found.plain_error:
+    if len(sound) < 2 or not found.beaten:
         return ""
     alike = [each.words for each in sound[1:] if each.low is not None and each.low <= 0]
     sentence = f"Of {count(len(sound), 'model')} compared, it predicts held-out rows best"
@@ -143,9 +149,10 @@ def _direction(found: LearnFindings, effect: Effect) -> Claim | None:
         return None
     if effect.levels:
         top, least = int(means.argmax()), int(means.argmin())
+        most, fewest = number(float(means[top]), 3), number(float(means[least]), 3)
         sentence = (
-            f"With {effect.column} {effect.labels[top]}, {number(float(means[top]), 3)} is expected of {found.target} on "
-            f"average, with {effect.labels[least]} {number(float(means[least]), 3)}, the other columns being as they are."
+            f"{found.target} is expected to be {most} on average with {effect.column} {effect.labels[top]}, and {fewest} with "
+            f"{effect.labels[least]}, the other columns being as they are."
         )
     else:
         steps = np.diff(means)
@@ -180,7 +187,8 @@ def _unknown(found: LearnFindings) -> Claim | str:
 
 def bear_in_mind(found: LearnFindings, choice: LearnChoice) -> list[str]:
     """What not to conclude."""
-    trial = choice.model.trial_
+    model: Any = choice.model
+    trial = model.trial_
     told: list[str] = []
     if not found.nested and len([each for each in found.tried if not each.failed]) > 1:
         told.append(
@@ -192,12 +200,7 @@ def bear_in_mind(found: LearnFindings, choice: LearnChoice) -> list[str]:
             "Predictions are nearly without error: other columns may be computed from the target, and not be known before it is."
         )
     if not found.classes and found.covered is None:
-        sentence = (
-            f"{count(found.n_known, 'row')} are too few for {share(found.level, 0)} intervals, whose ends are infinite."
-        )
-        told.append(
-            Claim.of("no_intervals", sentence, "rows with a known target", {"n": found.n_known, "level": found.level})
-        )
+        told.append(_uncovered(found, np.isfinite(limits(model.errors_, found.level)).all()))
     if found.n_known < FEW:
         sentence = (
             f"{count(found.n_known, 'row')} are few: errors and the order of the models would differ in other rows."
@@ -219,13 +222,25 @@ def bear_in_mind(found: LearnFindings, choice: LearnChoice) -> list[str]:
     return told
 
 
+def _uncovered(found: LearnFindings, finite: bool) -> Claim:
+    """Why it is not told how many values intervals hold."""
+    sentence = (
+        f"{count(found.n_known, 'row')} are too few for {share(found.level, 0)} intervals, whose ends are infinite."
+    )
+    if finite:
+        sentence = f"Rows are too few to measure by folds how many values {share(found.level, 0)} intervals hold."
+    return Claim.of("uncovered", sentence, "rows with a known target", {"n": found.n_known, "level": found.level})
+
+
 def card(found: LearnFindings, choice: LearnChoice) -> dict[str, str]:
     """Facts about the model."""
     model: Any = choice.model
     return {
         "Target": found.target, "Model": found.method, "Learned from": count(found.n_known, "row"),
         "Columns": ", ".join(column.name for column in choice.table.used),
-        "Missing cells": "integrated out" if model.imputer_ is None else "imputed by a joint Gaussian before the model sees them",
+        "Missing cells": "numbers are "
+        + ("integrated out" if model.imputer_ is None else "imputed by a joint Gaussian before the model sees them")
+        + ", levels beyond two are at the mean of their column",
         "Compared by": f"{len(model.trial_.folds)}-fold cross-validation" + (", nested" if found.nested else ""),
         "Made with": f"tacit {__version__}",
     }  # fmt: skip

@@ -219,7 +219,7 @@ def _data(choice: Any, found: Any, files: dict[str, str]) -> dict:
         "method": choice.model.method_, "error": found.error, "share": found.share, "plain_error": found.plain_error,
         "plain_share": found.plain_share, "nested": found.nested, "covered": found.covered, "level": found.level,
         "models": [{name: value for name, value in asdict(each).items() if name != "seconds"} for each in found.tried],
-        "weights": [asdict(each) for each in found.weights], "effects": [asdict(each) for each in found.effects],
-        "missing": found.n_missing, "summary": found.summary, "limits": found.limits, "notes": list(found.notes),
-        "files": list(files),
+        "weights": [asdict(each) for each in found.weights], "drawn": found.drawn,
+        "effects": [asdict(each) for each in found.effects], "missing": found.n_missing,
+        "summary": found.summary, "limits": found.limits, "notes": list(found.notes), "files": list(files),
     }  # fmt: skip
