@@ -46,7 +46,7 @@ def tables(folder):
 
 def pipelines(X, numbers):
     """A penalised linear model and boosted trees, with columns made ready for each."""
-    texts = [name for name in X if X[name].dtype == object]
+    texts = [name for name in X if not pd.api.types.is_numeric_dtype(X[name])]
     rest = [name for name in X if name not in texts]
     dense = {"handle_unknown": "ignore", "sparse_output": False}
     ready = make_column_transformer(

@@ -200,9 +200,9 @@ def study_learned(choice: LearnChoice, *, seed: int = 0) -> LearnFindings:
     judged = trial.nested if trial.nested is not None else best.loss
     low, high, covered = (np.full(len(y), np.nan), np.full(len(y), np.nan), None) if n_classes else _held(choice, y)
     predicted = best.answer[np.arange(len(y)), y.astype(int)] if n_classes else best.answer[:, 0]
-    answer = best.answer if trial.nested is None else trial.nested_answer
+    answer = best.answer if trial.nested_answer is None else trial.nested_answer
     classes = [str(label) for label in model.classes_] if n_classes else []
-    drawn = np.sort(np.argsort(-np.bincount(y.astype(int)), kind="stable")[:MOST_CLASSES]) if n_classes else []
+    drawn: Any = np.sort(np.argsort(-np.bincount(y.astype(int)), kind="stable")[:MOST_CLASSES]) if n_classes else []
     found = LearnFindings(
         choice.table.reader.name, choice.target.name, classes, choice.table.n_rows, len(choice.known),
         int(np.isnan(choice.cells).sum()), model.words_, _tried(trial, y, n_classes),

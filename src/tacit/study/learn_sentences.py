@@ -200,7 +200,7 @@ def bear_in_mind(found: LearnFindings, choice: LearnChoice) -> list[str]:
             "Predictions are nearly without error: other columns may be computed from the target, and not be known before it is."
         )
     if not found.classes and found.covered is None:
-        told.append(_uncovered(found, np.isfinite(limits(model.errors_, found.level)).all()))
+        told.append(_uncovered(found, bool(np.isfinite(limits(model.errors_, found.level)).all())))
     if found.n_known < FEW:
         sentence = (
             f"{count(found.n_known, 'row')} are few: errors and the order of the models would differ in other rows."

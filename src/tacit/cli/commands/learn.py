@@ -104,7 +104,7 @@ def _write(arguments: Namespace, choice: Any, found: Any, folder: str) -> dict[s
         "table": {"name": table.reader.name, "file": file, "columns": columns},
     }  # fmt: skip
     results = Results(choice.model, table, level=arguments.interval, typed=arguments.format == "parquet")
-    made = {
+    made: dict[str, tuple[str, Any]] = {
         "predictions": (TABLES["predictions"], lambda part: predictions_columns(choice, found, part)),
         "models": (TABLES["models"], models_columns(found)), "columns": (TABLES["columns"], weights_columns(found)),
     }  # fmt: skip
@@ -143,8 +143,8 @@ def predictions_columns(choice: Any, found: Any, part: Any) -> dict:
         known = [None if np.isnan(code) else found.classes[int(code)] for code in y]
         out = [None if i is None else found.classes[int(answer[i].argmax())] for i in held]
         return part.rows | {"known": known} | own | {"held_out": out}
-    out = np.array([np.nan if i is None else found.predicted[i] for i in held])
-    return part.rows | {"known": y} | own | {"held_out": out}
+    kept = np.array([np.nan if i is None else found.predicted[i] for i in held])
+    return part.rows | {"known": y} | own | {"held_out": kept}
 
 
 def models_columns(found: Any) -> dict:
