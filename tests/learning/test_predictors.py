@@ -32,8 +32,10 @@ def test_columns_of_numbers_are_indicators_angles_and_standard_scores():
     mean, scale = moments_of(schema, cells)
     Z = design(schema, cells, mean, scale)
     assert origins(schema).tolist() == [0, 1, 1, 1, 2, 3, 3]
-    assert np.isnan(Z[2]).tolist() == [True, True, True, True, False, True, True]
+    assert np.isnan(Z[2]).tolist() == [True, False, False, False, False, True, True]
+    assert (Z[2, 1:4] == 0.0).all()  # a level that is missing tells nothing
     np.testing.assert_allclose(np.nanmean(Z, axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(np.sum(Z[:2, 1:4] ** 2), 2.0)  # all levels together vary as one column of numbers does
     assert Z[0, 0] == -1.0
     assert Z[1, 0] == 1.0
     assert (Z[:2, 2] == 0.0).all()  # no row has the second level
@@ -61,6 +63,7 @@ def test_every_model_predicts_and_is_kept(tmp_path):
     labels = np.where(y > 0, "high", "low")
     for kind, known, target in ((TableRegressor, REGRESSORS, y), (TableClassifier, CLASSIFIERS, labels)):
         for candidate in known:
+            target = np.exp(0.1 * y) if candidate.logs else target
             model = kind(models=candidate.name, n_splits=3, random_state=0).fit(X, target)
             assert model.method_ == candidate.name
             tacit.save(model, tmp_path / "m.tacit")
@@ -90,12 +93,31 @@ def test_intervals_hold_what_they_promise_of_skewed_errors(n):
     assert 0.01 <= np.mean(halves) <= 0.08  # neither tail takes it all
 
 
+def test_positive_targets_have_positive_intervals():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(1200, 2))
+    y = 1e6 * np.exp(X @ [0.8, -0.5] + rng.normal(0.0, 0.6, 1200))
+    model = TableRegressor(models=["linear", "log_linear"], random_state=0).fit(X[:200], y[:200])
+    assert model.method_ == "log_linear"
+    assert model.from_zero_
+    low, high = model.predict_interval(X[200:], 0.9)
+    assert (low > 0).all()
+    assert 0.86 <= np.mean((low <= y[200:]) & (y[200:] <= high)) <= 0.94
+    # What is predicted is the expectation, not the median.
+    assert model.predict(X[200:]).mean() == pytest.approx(y[200:].mean(), rel=0.1)
+    line = TableRegressor(models="linear", random_state=0).fit(X[:200], y[:200])
+    assert line.predict_interval(X[200:])[0].min() == line.predict(X[200:]).min() == 0.0
+    with pytest.raises(ValueError, match="models='log_linear' is for targets above 0, but the least is -1"):
+        TableRegressor(models="log_linear").fit(X[:20], np.arange(-1.0, 19.0))
+    assert not TableRegressor(models="linear").fit(X[:20], np.arange(50.0, 70.0)).from_zero_
+
+
 def test_ends_of_intervals_are_ranks_of_errors():
     errors = np.arange(19.0)
     assert limits(errors, 0.9) == (0.0, 18.0)
     assert limits(errors, 0.5) == (4.0, 14.0)
     assert limits(errors[:18], 0.9) == (-np.inf, np.inf)
-    with pytest.raises(ValueError, match="level=1.5 is not a probability"):
+    with pytest.raises(ValueError, match=r"level=1\.5 is not a probability"):
         limits(errors, 1.5)
 
 
@@ -132,8 +154,14 @@ def test_results_do_not_depend_on_anything_but_the_seed():
 def test_columns_that_tell_the_target_are_noted():
     rng = np.random.default_rng(5)
     X, y = mixed(60, rng)
-    found = choose_predictor(X.assign(y=y, cents=100 * y), "y", models=["linear"])
-    assert [note.values["column"] for note in found.notes if note.code == "exact"] == ["cents"]
+    table = X.assign(
+        y=y, cents=100 * y, odds=np.exp(y), near=y + rng.normal(size=60), grade=np.where(y > 0, "high", "low")
+    )
+    found = choose_predictor(table, "y", models=["linear"])
+    assert [note.values["column"] for note in found.notes if note.code == "exact"] == ["cents", "odds"]
+    assert "nearly without error" in " ".join(found.study().limits)
+    found = choose_predictor(table.drop(columns=["odds", "cents"]), "grade", models=["discriminant"])
+    assert [note.values["column"] for note in found.notes if note.code == "exact"] == ["y"]
 
 
 def test_what_cannot_be_is_refused():
@@ -162,4 +190,7 @@ def test_few_rows_and_a_column_without_cells_in_a_fold():
     model = TableRegressor(models=CHEAP, random_state=0).fit(X, X[:, 0])
     assert np.isfinite(model.predict(X)).all()
     rare = np.array(["a"] * 11 + ["b"])
-    assert set(TableClassifier(models="discriminant", random_state=0).fit(X[:, :2], rare).predict(X[:, :2])) <= {"a", "b"}
+    assert set(TableClassifier(models="discriminant", random_state=0).fit(X[:, :2], rare).predict(X[:, :2])) <= {
+        "a",
+        "b",
+    }

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..checks import check_choice
 
-__all__ = ["CLASSIFIERS", "REGRESSORS", "Candidate", "answered", "candidates", "learned"]
+__all__ = ["CLASSIFIERS", "REGRESSORS", "Candidate", "answered", "candidates", "learned", "suited"]
 
 MOST_GROUPS = 5
 
@@ -30,101 +30,106 @@ class Candidate:
     words : str
         What it is called in sentences.
     make : callable
-        ``make(seed, n_rows, n_columns)`` gives the estimator; ``fit(X, y)`` learns it.
+        ``make(seed, size)`` gives the estimator, `size` being the sum of the columns' variances; ``fit(X, y)`` learns it.
     takes_missing : bool
         Whether it integrates missing cells out; for others they are imputed.
     most_rows : int
         Rows beyond which it takes too long: it is then learned from some of them.
+    logs : bool
+        Whether it is a model of the target's logarithm.
     """
 
     name: str
     words: str
-    make: Callable[[int, int, int], Any]
+    make: Callable[[int, float], Any]
     takes_missing: bool = False
     most_rows: int = 10**9
+    logs: bool = False
 
 
-def _linear(seed: int, n: int, p: int) -> Any:
+def _linear(seed: int, size: float) -> Any:
     from ..linear_model import BayesianRidge
 
     return BayesianRidge(n_jobs=1)
 
 
-def _sparse(seed: int, n: int, p: int) -> Any:
+def _sparse(seed: int, size: float) -> Any:
     from ..linear_model import ARDRegression
 
     return ARDRegression()
 
 
-def _process(seed: int, n: int, p: int) -> Any:
+def _process(seed: int, size: float) -> Any:
     from ..gaussian_process import GaussianProcessRegressor
     from ..gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 
     # Lengths grow with the distance between standardised rows; a straight line is within reach.
-    kernel = ConstantKernel(1.0) * RBF(np.sqrt(p), (1e-2 * np.sqrt(p), 1e3 * np.sqrt(p)))
+    kernel = ConstantKernel(1.0) * RBF(np.sqrt(size), (1e-2 * np.sqrt(size), 1e3 * np.sqrt(size)))
     kernel = kernel + ConstantKernel(0.1) * DotProduct(1.0, "fixed") + WhiteKernel(0.3, (1e-6, 1e2))
     return GaussianProcessRegressor(kernel, random_state=seed)
 
 
-def _vectors(seed: int, n: int, p: int) -> Any:
+def _vectors(seed: int, size: float) -> Any:
     from ..svm import SVR
 
-    return SVR(gamma=0.5 / p)
+    return SVR(gamma=0.5 / size)
 
 
-def _mixture(seed: int, n: int, p: int) -> Any:
+def _mixture(seed: int, size: float) -> Any:
     from ..mixture import GaussianMixture
 
-    return GaussianMixture(random_state=seed, n_jobs=1, reg_covar=1e-4)
+    # Intervals come from errors of held-out rows, so that draws of the parameters would tell nothing more.
+    return GaussianMixture(random_state=seed, n_jobs=1, reg_covar=1e-4, parameter_draws=0)
 
 
-def _logistic(seed: int, n: int, p: int) -> Any:
+def _logistic(seed: int, size: float) -> Any:
     from ..linear_model import BayesianLogisticRegression
 
     return BayesianLogisticRegression()
 
 
-def _discriminant(seed: int, n: int, p: int) -> Any:
+def _discriminant(seed: int, size: float) -> Any:
     from ..classification import GaussianBayes
 
     return GaussianBayes("tied", reg_covar=1e-4, n_jobs=1)
 
 
-def _densities(seed: int, n: int, p: int) -> Any:
+def _densities(seed: int, size: float) -> Any:
     from ..classification import MixtureDiscriminant
 
     return MixtureDiscriminant(random_state=seed, reg_covar=1e-3, n_jobs=1)
 
 
-def _class_process(seed: int, n: int, p: int) -> Any:
+def _class_process(seed: int, size: float) -> Any:
     from ..gaussian_process import GaussianProcessClassifier
     from ..gaussian_process.kernels import RBF, ConstantKernel
 
-    kernel = ConstantKernel(4.0, (1e-2, 1e4)) * RBF(np.sqrt(p), (1e-2 * np.sqrt(p), 1e3 * np.sqrt(p)))
+    kernel = ConstantKernel(4.0, (1e-2, 1e4)) * RBF(np.sqrt(size), (1e-2 * np.sqrt(size), 1e3 * np.sqrt(size)))
     return GaussianProcessClassifier(kernel, random_state=seed)
 
 
-def _class_vectors(seed: int, n: int, p: int) -> Any:
+def _class_vectors(seed: int, size: float) -> Any:
     from ..svm import SVC
 
-    return SVC(gamma=0.5 / p, probability=True, random_state=seed)
+    return SVC(gamma=0.5 / size, probability=True, random_state=seed)
 
 
 REGRESSORS = (
     Candidate("linear", "Bayesian linear regression", _linear, True),
-    Candidate("sparse_linear", "sparse Bayesian linear regression", _sparse, True),
-    Candidate("mixture", "a mixture of Gaussians over all columns", _mixture, True, 20_000),
     Candidate("support_vectors", "support vector regression", _vectors, False, 10_000),
     Candidate("gaussian_process", "a Gaussian process", _process, False, 1000),
+    Candidate("log_linear", "Bayesian regression of its logarithm", _linear, True, logs=True),
+    Candidate("mixture", "a mixture of Gaussians over all columns", _mixture, True, 20_000),
+    Candidate("sparse_linear", "sparse Bayesian linear regression", _sparse, True),
 )
 CLASSIFIERS = (
-    Candidate("logistic", "Bayesian logistic regression", _logistic, False, 200_000),
     Candidate("discriminant", "linear discriminant analysis", _discriminant, True),
-    Candidate("densities", "a mixture of Gaussians for each class", _densities, True, 20_000),
+    Candidate("logistic", "Bayesian logistic regression", _logistic, False, 200_000),
     Candidate("support_vectors", "support vectors", _class_vectors, False, 10_000),
     Candidate("gaussian_process", "a Gaussian process classifier", _class_process, False, 600),
+    Candidate("densities", "a mixture of Gaussians for each class", _densities, True, 20_000),
 )
-"""Models by task, cheap ones first."""
+"""Models by task, in the order in which they are tried while there is time."""
 
 
 def candidates(asked: str | Sequence[str], known: tuple[Candidate, ...]) -> list[Candidate]:
@@ -139,9 +144,21 @@ def candidates(asked: str | Sequence[str], known: tuple[Candidate, ...]) -> list
     return [each for each in known if each.name in names]
 
 
+def suited(asked: list[Candidate], y: np.ndarray) -> list[Candidate]:
+    """Those that can learn the targets: logarithms are of numbers above 0."""
+    found = [each for each in asked if not each.logs or y.min() > 0]
+    if not found:
+        raise ValueError(
+            f"models={asked[0].name!r} is for targets above 0, but the least is {y.min():g}; name another model."
+        )
+    return found
+
+
 def learned(candidate: Candidate, Z: np.ndarray, y: np.ndarray, seed: int) -> Any:
     """The model, learned from columns of numbers and standardised or numbered targets."""
-    model = candidate.make(seed, *Z.shape)
+    # Squared distances between rows grow with the sum of the variances.
+    size = max(1.0, float(np.nanvar(Z, axis=0).sum()))
+    model = candidate.make(seed, size)
     if candidate.name != "mixture":
         return model.fit(Z, y)
     from ..mixture import select

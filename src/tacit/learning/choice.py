@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from ..checks import check_positive
 from ..notes import Note, NoteError, Option
@@ -18,7 +19,9 @@ __all__ = ["LearnChoice", "choose_predictor", "set_target"]
 
 BUDGET = 60.0
 EXACT = 0.9999
-"""Correlation from which a column is said to tell the target itself."""
+"""Correlation, of values or of ranks, from which a column is said to tell the target itself."""
+FEW_A_CLASS = 20
+"""Rows for each class from which ranges that do not overlap are no chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +110,9 @@ def choose_predictor(
     if not hasattr(table, "reader"):
         table = as_table(table, **reading)
     table, info = set_target(table, target)
-    y = replace(table, order=(target,), columns=tuple(info if c.name == target else c for c in table.columns)).cells[:, 0]
+    y = replace(table, order=(target,), columns=tuple(info if c.name == target else c for c in table.columns)).cells[
+        :, 0
+    ]
     known = ~np.isnan(y)
     kind: Any = TableClassifier if info.levels else TableRegressor
     _check_rows(table, info, y[known])
@@ -172,8 +177,8 @@ def _check_rows(table: Any, info: ColumnInfo, y: np.ndarray) -> None:
         )  # fmt: skip
     if len(np.unique(y)) < 2:
         raise NoteError(
-            "one_value", "all known cells of {name!r} are the same, so that there is nothing to predict; name another column with "
-            "{option}.", name=info.name, option=Option("target"),
+            "one_value", "all known cells of {name!r} are the same, so that there is nothing to predict; name another column "
+            "with {option}.", name=info.name, option=Option("target"),
         )  # fmt: skip
 
 
@@ -184,14 +189,22 @@ def _telling(table: Any, info: ColumnInfo, y: np.ndarray) -> list[Note]:
         both = ~np.isnan(y) & ~np.isnan(table.cells[:, j])
         if both.sum() < FEWEST or column.cycle:
             continue
-        x, t = table.cells[both, j], y[both]
-        if info.levels and column.levels:
-            exact = all(len(np.unique(t[x == code])) == 1 for code in np.unique(x)) and len(np.unique(x)) < 0.5 * len(x)
-        elif info.levels or column.levels:
-            exact = False
-        else:
-            exact = bool(x.std() > 0 and t.std() > 0 and abs(np.corrcoef(x, t)[0, 1]) > EXACT)
-        if exact:
+        if _tells(table.cells[both, j], y[both], bool(column.levels), bool(info.levels)):
             text = "{column!r} tells {target!r} exactly; leave it out with {option} unless it is known before {target!r} is"
-            found.append(Note("exact", text, column=column.name, target=info.name, option=Option("ignore", column.name)))
+            found.append(
+                Note("exact", text, column=column.name, target=info.name, option=Option("ignore", column.name))
+            )
     return found
+
+
+def _tells(x: np.ndarray, t: np.ndarray, levels: bool, classes: bool) -> bool:
+    """Whether a column tells a target: numbers that rise or fall with it, levels or ranges with one class each."""
+    if x.min() == x.max() or t.min() == t.max():
+        return False
+    if not classes:
+        return not levels and any(abs(np.corrcoef(a, b)[0, 1]) > EXACT for a, b in ((x, t), (rankdata(x), rankdata(t))))
+    if levels:
+        return len(np.unique(x)) < 0.5 * len(x) and len(np.unique(np.column_stack([x, t]), axis=0)) == len(np.unique(x))
+    ends = np.array([[x[t == code].min(), x[t == code].max()] for code in np.unique(t)])
+    ends = ends[ends[:, 0].argsort()]
+    return bool((ends[1:, 0] > ends[:-1, 1]).all()) and len(t) >= FEW_A_CLASS * len(ends)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from ..base.classes import LatentClassEstimator
@@ -19,13 +20,14 @@ from ..base.rows import RowsEstimator
 from ..base.settings import KW_ONLY, settings
 from ..base.supervised import Supervised, coded_classes
 from ..checks import check_choice, check_number, check_positive, check_range
-from ..declared import Names, Numbers, Part, Text
+from ..declared import Flag, Names, Numbers, Part, Text
 from ..frames import check_names, is_table
-from ..impute import GaussianImputer
 from ..mixture.columns import plain_schema
 from ..schema import UNKNOWN, Schema
-from .candidates import CLASSIFIERS, REGRESSORS, Candidate, answered, candidates
-from .design import design, moments_of
+from .candidates import CLASSIFIERS, REGRESSORS, Candidate, answered, candidates, suited
+from .design import moments_of
+from .prepared import Prepared
+from .target import Target
 from .trial import Task, Trial, fitted, try_all
 
 __all__ = ["TableClassifier", "TableRegressor"]
@@ -46,6 +48,9 @@ class Learned(Supervised):
     center_: np.ndarray
     scale_: np.ndarray
     imputer_: Any = None
+    target_center_: float
+    target_scale_: float
+    from_zero_: bool
 
 
 @settings
@@ -138,28 +143,27 @@ class TablePredictor(Learned):
     def _learn_cells(self, cells: np.ndarray, y: np.ndarray, n_classes: int) -> Self:
         """Compare the candidates on encoded cells, and learn the best from all rows."""
         seed = int(self._rng().integers(2**31))
+        asked = candidates(self.models, self._candidates)
+        if not n_classes:
+            asked = suited(asked, y)
         if len(y) < FEWEST:
-            asked = candidates(self.models, self._candidates)[:1]
-        else:
-            asked = candidates(self.models, self._candidates)
+            asked = asked[:1]
         if len(y) < 2:
             raise ValueError(f"Found array with {len(y)} sample(s); at least 2 are needed to learn from.")
-        task, compared = Task(self._preparing(cells), cells, y, n_classes), np.arange(len(y))
+        task, compared = Task(self.schema_, cells, y, n_classes), np.arange(len(y))
         if len(y) > SAMPLE_ROWS:
             compared = np.sort(np.random.default_rng(seed).choice(len(y), SAMPLE_ROWS, replace=False))
-        some = task if len(compared) == len(y) else Task(self._preparing(cells[compared]), cells[compared], y[compared], n_classes)
+        some = task if len(compared) == len(y) else Task(self.schema_, cells[compared], y[compared], n_classes)
         trial = try_all(some, asked, n_splits=self.n_splits, seed=seed, budget=self.budget, on_try=self.callback)
         self.trial_ = trial = replace(trial, rows=compared)
-        best = trial.best
-        self.method_, rows = best.candidate.name, np.arange(len(y))
-        self.model_, _ = fitted(task, best.candidate, rows, seed)
-        numbers_of = self._preparing(cells)(rows, not best.candidate.takes_missing)
-        self.center_, self.scale_, self.imputer_ = numbers_of.center, numbers_of.scale, numbers_of.imputer  # type: ignore[attr-defined]
+        self.method_ = trial.best.candidate.name
+        found = fitted(task, trial.best.candidate, np.arange(len(y)), seed)
+        self.model_, numbers_of = found.model, found.numbers
+        self.center_, self.scale_, self.imputer_ = numbers_of.center, numbers_of.scale, numbers_of.imputer
+        if found.target is not None:
+            self.target_center_, self.target_scale_ = found.target.middle, found.target.spread
+            self.from_zero_ = found.target.from_zero
         return self
-
-    def _preparing(self, cells: np.ndarray) -> Any:
-        """How rows become columns of numbers, learned from some of them."""
-        return lambda rows, complete: Prepared.of(self.schema_, cells[rows], complete)
 
     def _answers(self, X: Any) -> np.ndarray:
         """What the model answers for rows."""
@@ -175,34 +179,11 @@ class TablePredictor(Learned):
     def words_(self) -> str:
         """What the chosen model is called."""
         check_is_fitted(self)
-        return next(each.words for each in self._candidates if each.name == self.method_)
+        return self._chosen.words
 
-
-class Prepared:
-    """A function of encoded cells that gives columns of numbers, imputed by a joint Gaussian where it has one."""
-
-    def __init__(self, schema: Schema, center: np.ndarray, scale: np.ndarray, imputer: Any):
-        self.schema, self.center, self.scale, self.imputer = schema, center, scale, imputer
-
-    @classmethod
-    def of(cls, schema: Schema, cells: np.ndarray, complete: bool) -> Self:
-        """What some rows teach; `complete` where missing cells are to be imputed."""
-        made = cls(schema, *moments_of(schema, cells), None)
-        if complete:
-            Z = made(cells)
-            known = ~np.isnan(Z).all(axis=0)
-            if np.isnan(Z).any():
-                # A column of which nothing is known has its mean, which is 0.
-                Z[:, ~known] = 0.0
-            made.imputer = GaussianImputer(reg_covar=1e-4, parameter_draws=0, n_jobs=1).fit(Z).mixture_
-        return made
-
-    def __call__(self, cells: np.ndarray) -> np.ndarray:
-        Z = design(self.schema, cells, self.center, self.scale)
-        gone = np.isnan(Z)
-        if self.imputer is None or not gone.any():
-            return Z
-        return self.imputer.impute(Z)
+    @property
+    def _chosen(self) -> Candidate:
+        return next(each for each in self._candidates if each.name == self.method_)
 
 
 @settings
@@ -212,7 +193,8 @@ class TableRegressor(RegressorMixin, TablePredictor):
     Parameters
     ----------
     models : "auto", str or list of str, default="auto"
-        Models to compare, of ``"linear"``, ``"sparse_linear"``, ``"mixture"``, ``"support_vectors"`` and ``"gaussian_process"``.
+        Models to compare, of ``"linear"``, ``"log_linear"`` (of targets above 0), ``"sparse_linear"``, ``"mixture"``,
+        ``"support_vectors"`` and ``"gaussian_process"``.
     n_splits : int, default=5
         Folds of the cross-validation.
     budget : float or None, default=None
@@ -234,6 +216,8 @@ class TableRegressor(RegressorMixin, TablePredictor):
         How all models predicted held-out rows; not kept in files.
     errors_ : ndarray of shape (m,)
         Sorted errors of the chosen model on held-out rows, in units of the standard deviation it tells, or of the target.
+    from_zero_ : bool
+        Whether known targets reach down to 0 and no further, so that nothing below 0 is predicted.
     schema_ : tacit.schema.Schema
         Names, kinds and levels of the columns.
     n_features_in_ : int
@@ -256,7 +240,7 @@ class TableRegressor(RegressorMixin, TablePredictor):
     """
 
     _saved = TablePredictor._saved | {
-        "errors_": Numbers("m"), "target_center_": Numbers(), "target_scale_": Numbers(above=0),
+        "errors_": Numbers("m"), "target_center_": Numbers(), "target_scale_": Numbers(above=0), "from_zero_": Flag(),
     }  # fmt: skip
     _candidates = REGRESSORS
 
@@ -270,15 +254,14 @@ class TableRegressor(RegressorMixin, TablePredictor):
         y : array-like of shape (n_samples,)
             Numbers.
         """
-        y = self._checked_targets(y)
-        if y.shape[1] != 1:
-            raise ValueError(f"y has {y.shape[1]} columns; {type(self).__name__} predicts one.")
-        return self._fit(X, y[:, 0], 0)
+        targets = self._checked_targets(y)
+        if targets.shape[1] != 1:
+            raise ValueError(f"y has {targets.shape[1]} columns; {type(self).__name__} predicts one.")
+        return self._fit(X, column_or_1d(targets, warn=not self._one_target), 0)
 
     def _learn_cells(self, cells: np.ndarray, y: np.ndarray, n_classes: int) -> Self:
         super()._learn_cells(cells, y, n_classes)
         best = self.trial_.best
-        self.target_center_, self.target_scale_ = float(y.mean()), float(y.std()) or 1.0
         errors = np.sort(scores(best.answer, y[self.trial_.rows]))
         keep = np.unique(np.linspace(0, len(errors) - 1, min(len(errors), MOST_SCORES)).round().astype(int))
         self.errors_ = errors[keep]
@@ -294,8 +277,9 @@ class TableRegressor(RegressorMixin, TablePredictor):
 
     def _expected_of(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Expectation, and the unit of errors, for encoded cells."""
-        found = self._answers_of(cells) * self.target_scale_
-        return found[:, 0] + self.target_center_, np.where(np.isnan(found[:, 1]), 1.0, found[:, 1])
+        target = Target(self.target_center_, self.target_scale_, self._chosen.logs, self.from_zero_)
+        found = target.back(self._answers_of(cells))
+        return found[:, 0], units(found)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
         """Interval that holds the target of a row with probability `level`, as errors on held-out rows have it.
@@ -315,8 +299,7 @@ class TableRegressor(RegressorMixin, TablePredictor):
         return self._around(*self._expected(X), level)
 
     def _around(self, mean: np.ndarray, std: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-        low, high = limits(self.errors_, level)
-        return mean + low * std, mean + high * std
+        return interval(mean, std, limits(self.errors_, level), self.from_zero_)
 
     def _results(self, X: np.ndarray, level: float = 0.9) -> dict[str, np.ndarray]:
         mean, std = self._expected_of(X)
@@ -382,7 +365,8 @@ class TableClassifier(ClassifierMixin, TablePredictor):
 
     def predict(self, X: Any) -> np.ndarray:
         """Most probable class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def _results(self, X: np.ndarray, level: float = 0.9) -> dict[str, np.ndarray]:
         found = self._answers_of(X)
@@ -390,10 +374,23 @@ class TableClassifier(ClassifierMixin, TablePredictor):
         return {"predicted": self.classes_[found.argmax(axis=1)]} | names
 
 
-def scores(answer: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Errors in units of the standard deviation told, or of the target where none is."""
+def units(answer: np.ndarray) -> np.ndarray:
+    """What errors are measured in: the standard deviation told, or the target's unit where none is."""
     std = answer[:, 1]
-    return (y - answer[:, 0]) / np.where(np.isnan(std), 1.0, np.maximum(std, 1e-300))
+    return np.where(np.isnan(std), 1.0, np.maximum(std, 1e-300))
+
+
+def scores(answer: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Errors in their units."""
+    return (y - answer[:, 0]) / units(answer)
+
+
+def interval(
+    mean: np.ndarray, unit: np.ndarray, ends: tuple[float, float], from_zero: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals about predictions, cut off at 0 where targets are."""
+    least = 0.0 if from_zero else -np.inf
+    return np.maximum(mean + ends[0] * unit, least), np.maximum(mean + ends[1] * unit, least)
 
 
 def limits(errors: np.ndarray, level: float) -> tuple[float, float]:

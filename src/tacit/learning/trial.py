@@ -10,16 +10,24 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from ..schema import Schema
 from .candidates import Candidate, answered, learned
+from .design import origins
+from .prepared import Prepared
+from .target import Target, starts_at_zero
 
-__all__ = ["Attempt", "Task", "Trial", "baseline", "losses", "try_all"]
+__all__ = ["LATE", "Attempt", "Fitted", "Task", "Trial", "baseline", "fitted", "losses", "try_all"]
 
 INNER = 3
+MOST_JOINT = 20
+"""Columns of numbers up to which missing cells are integrated out: a joint distribution of more is slow, and of few rows poor."""
+LATE = "did not fit into the time"
 LEAST = 1e-6
 """Probabilities are taken as no smaller when they are judged."""
 
@@ -30,20 +38,38 @@ class Task:
 
     Attributes
     ----------
-    prepare : callable
-        ``prepare(rows, complete)`` learns from some rows how cells become columns of numbers, imputed where `complete`, and gives
-        a function of encoded cells.
+    schema : Schema
     cells : (n, d) array
+        Encoded.
     y : (n,) array
         Targets, or numbers of classes.
     n_classes : int
         0 where targets are numbers.
+    prepared : dict
+        How cells become columns of numbers, by the rows that it was learned from: candidates share it.
     """
 
-    prepare: Callable[[np.ndarray, bool], Callable[[np.ndarray], np.ndarray]]
+    schema: Schema
     cells: np.ndarray
     y: np.ndarray
     n_classes: int
+    prepared: dict = field(default_factory=dict)
+
+    def prepare(self, rows: np.ndarray, complete: bool) -> Prepared:
+        """How cells become columns of numbers, learned from some rows; imputed where `complete`."""
+        key = rows.tobytes(), complete
+        if key not in self.prepared:
+            self.prepared[key] = Prepared.of(self.schema, self.cells[rows], complete)
+        return self.prepared[key]
+
+    @cached_property
+    def from_zero(self) -> bool:
+        """Whether targets are numbers that reach down to 0 and no further."""
+        return not self.n_classes and starts_at_zero(self.y)
+
+    @cached_property
+    def has_holes(self) -> bool:
+        return bool(np.isnan(self.cells).any())
 
     def folds(self, rows: np.ndarray, n_splits: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows to learn from and to predict; the classes are spread over the folds."""
@@ -134,22 +160,42 @@ def baseline(task: Task, train: np.ndarray, n: int) -> np.ndarray:
     return np.tile([y.mean(), y.std()], (n, 1))
 
 
-def fitted(task: Task, candidate: Candidate, train: np.ndarray, seed: int) -> tuple[Any, Callable]:
-    """A candidate learned from some rows, and the function that answers for encoded cells."""
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A candidate learned from some rows: a function of encoded cells that answers in the units of the target.
+
+    Attributes
+    ----------
+    model : estimator
+    numbers : Prepared
+        How cells become what it takes.
+    n_classes : int
+    target : Target or None
+        How targets became what it learned; None of classes.
+    """
+
+    model: Any
+    numbers: Prepared
+    n_classes: int
+    target: Target | None
+
+    def __call__(self, cells: np.ndarray) -> np.ndarray:
+        found = answered(self.model, self.numbers(cells), self.n_classes)
+        return found if self.target is None else self.target.back(found)
+
+
+def fitted(task: Task, candidate: Candidate, train: np.ndarray, seed: int, *, holes: bool = True) -> Fitted:
+    """A candidate learned from some rows; for others that may have missing cells where `holes`."""
     if len(train) > candidate.most_rows:
         train = np.sort(np.random.default_rng(seed).choice(train, candidate.most_rows, replace=False))
-    numbers = task.prepare(train, not candidate.takes_missing)
+    joint = candidate.takes_missing and len(origins(task.schema)) <= MOST_JOINT
+    numbers = task.prepare(train, holes and not joint)
     y = task.y[train]
-    middle, spread = (0.0, 1.0) if task.n_classes else (y.mean(), y.std() or 1.0)
+    target = None if task.n_classes else Target.of(y, candidate.logs, task.from_zero)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = learned(candidate, numbers(task.cells[train]), (y - middle) / spread if not task.n_classes else y, seed)
-
-    def answer(cells: np.ndarray) -> np.ndarray:
-        found = answered(model, numbers(cells), task.n_classes)
-        return found if task.n_classes else found * spread + [middle, 0.0]
-
-    return model, answer
+        model = learned(candidate, numbers(task.cells[train]), y if target is None else target.scores(y), seed)
+    return Fitted(model, numbers, task.n_classes, target)
 
 
 def try_all(
@@ -162,7 +208,7 @@ def try_all(
     ----------
     task : Task
     candidates : sequence of Candidate
-        Cheap ones first: where time runs out, the rest is left out.
+        Where time runs out, the rest is left out.
     n_splits : int
         Folds.
     seed : int
@@ -174,7 +220,9 @@ def try_all(
     deadline = np.inf if budget is None else time.monotonic() + 0.8 * budget
     rows = np.arange(len(task.y))
     folds = task.folds(rows, n_splits, seed)
-    attempts = [_attempt(task, each, rows, folds, seed, deadline, on_try, first=i == 0) for i, each in enumerate(candidates)]
+    attempts = [
+        _attempt(task, each, rows, folds, seed, deadline, on_try, first=i == 0) for i, each in enumerate(candidates)
+    ]
     plain = np.empty(len(rows))
     for train, test in folds:
         plain[test] = losses(baseline(task, train, len(test)), task.y[test], task.n_classes)
@@ -186,7 +234,8 @@ def try_all(
 
 
 def _attempt(
-    task: Task, candidate: Candidate, rows: np.ndarray, folds: list, seed: int, deadline: float, on_try: Any, *, first: bool = False
+    task: Task, candidate: Candidate, rows: np.ndarray, folds: list, seed: int, deadline: float, on_try: Any, *,
+    first: bool = False,
 ) -> Attempt:  # fmt: skip
     """A candidate that predicts every fold from the others; places are those in the task."""
     if on_try:
@@ -196,10 +245,10 @@ def _attempt(
     started = time.monotonic()
     for train, test in folds:
         if time.monotonic() > deadline and not first:
-            made.failed = "did not fit into the time"
+            made.failed = LATE
             break
         try:
-            _, answer = fitted(task, candidate, train, seed)
+            answer = fitted(task, candidate, train, seed, holes=task.has_holes)
             found = answer(task.cells[test])
         except (ValueError, np.linalg.LinAlgError) as error:
             made.failed = f"failed: {error}"
@@ -229,7 +278,7 @@ def _nested(
         inner = task.folds(train, INNER, seed + number)
         found = [_attempt(task, each.candidate, train, inner, seed, deadline, None) for each in attempts]
         best = int(np.argmin([each.mean_loss for each in found]))
-        if found[best].failed:
+        if found[best].failed or any(each.failed == LATE for each in found):
             return None, None, []
         nested[test], answers[test] = attempts[best].loss[test], attempts[best].answer[test]
         chosen.append(attempts[best].candidate.name)

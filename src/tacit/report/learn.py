@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..study.learn import LearnFindings, Tried
+from ..study.learn import LearnFindings, Tried, Weight
 from .charts.figure import strip
 from .charts.predictions import calibration_line, effect_chart, found_against_predicted, legend
 from .charts.scale import spanning
@@ -34,7 +34,9 @@ def render_learned(found: LearnFindings) -> str:
 
 
 def _figures(found: LearnFindings) -> list[tuple[str, str, str | None]]:
-    told: list[tuple[str, str, str | None]] = [("Rows learned from", amount(found.n_known), f"of {amount(found.n_rows)}")]
+    told: list[tuple[str, str, str | None]] = [
+        ("Rows learned from", amount(found.n_known), f"of {amount(found.n_rows)}")
+    ]
     if found.classes:
         told.append(("Predicted right", percent(found.share), f"{percent(found.plain_share)} by the most frequent"))
     else:
@@ -59,7 +61,9 @@ def _accuracy(found: LearnFindings) -> Section:
     names = found.classes[:MOST_CLASSES]
     rows = [[cut(name, 40), *(amount(n) for n in found.right[name][: len(names)])] for name in names]
     heads = ["Found", *(f"as {cut(name, 30)}" for name in names)]
-    body = [table(heads, rows, numeric=range(1, len(heads)), caption="Classes found, and what they were predicted to be")]
+    body = [
+        table(heads, rows, numeric=range(1, len(heads)), caption="Classes found, and what they were predicted to be")
+    ]
     if len(found.classes) > len(names):
         body.append(note(f"The first {len(names)} of {len(found.classes)} classes.") or tag("p"))
     if len(found.calibration) > 1:
@@ -72,13 +76,25 @@ def _models(found: LearnFindings) -> Section | None:
         return None
     error, good = ("Log loss", "Right") if found.classes else ("Error", "Explained")
     rows = [_model(each) for each in found.tried]
-    plain = ["The shares of the classes" if found.classes else "The mean", number(found.plain_error, 3), percent(found.plain_share), "", ""]
+    plain = [
+        "The shares of the classes" if found.classes else "The mean",
+        number(found.plain_error, 3),
+        percent(found.plain_share),
+        "",
+        "",
+    ]
     heads = ["Model", error, good, "Worse than the best by (95 % interval)", ""]
     lead = (
         f"Errors on held-out rows: {'mean of minus the log probability of the class' if found.classes else 'root mean squares'}. "
         "Differences are of mean losses, taken row by row; where the interval holds 0, these rows do not tell the models apart."
     )
-    return Section("models", "Models compared", "Models", table(heads, [*rows, plain], numeric=(1, 2), caption="Models compared"), lead)
+    return Section(
+        "models",
+        "Models compared",
+        "Models",
+        table(heads, [*rows, plain], numeric=(1, 2), caption="Models compared"),
+        lead,
+    )
 
 
 def _model(each: Tried) -> list:
@@ -94,40 +110,57 @@ def _weights(found: LearnFindings) -> Section | None:
     if not found.weights:
         return None
     most = max(max(each.growth for each in found.weights), 1e-12)
-    rows = [
-        [cut(each.column, 40), strip(max(each.growth, 0.0) / most), percent(each.after) if found.classes else number(each.after, 3),
-         f"{number(each.growth, 3)} ± {number(2 * each.error, 2)}", "" if each.sure else "may be chance"]
-        for each in found.weights
-    ]  # fmt: skip
+    rows = [_weight(each, strip(max(each.growth, 0.0) / most), bool(found.classes)) for each in found.weights]
     after = "Right without it" if found.classes else "Error without it"
-    body = table(["Column", "", after, "Loss of a row grows by", ""], rows, numeric=(2, 3), caption="What predictions rest on")
+    body = table(
+        ["Column", "", after, "Loss of a row grows by", ""], rows, numeric=(2, 3), caption="What predictions rest on"
+    )
     lead = (
-        "What becomes of held-out rows when the cells of a column are exchanged between them, so that it tells nothing; growth of "
-        "the mean loss with twice its standard error."
+        "What becomes of held-out rows when the cells of a column are exchanged between them, so that it tells nothing; growth "
+        "of the mean loss with twice its standard error."
     )
     return Section("weights", "What predictions rest on", "Columns", body, lead)
+
+
+def _weight(each: Weight, bar: object, classes: bool) -> list:
+    after = percent(each.after) if classes else number(each.after, 3)
+    growth = f"{number(each.growth, 3)} ± {number(2 * each.error, 2)}"
+    return [cut(each.column, 40), bar, after, growth, "" if each.sure else "may be chance"]
 
 
 def _effects(found: LearnFindings) -> Section | None:
     if not found.effects:
         return None
-    names = found.classes[: len(found.effects[0].means[0])] if found.classes else [found.target]
+    names = found.drawn or [found.target]
     every = np.concatenate([np.ravel(effect.means) for effect in found.effects])
     upward = spanning(every, 186.0, 34.0, 0.05)
     charts = [
-        effect_chart(k, effect.column, effect.values, effect.labels, effect.levels, np.array(effect.means), names, upward)
+        effect_chart(
+            k, effect.column, effect.values, effect.labels, effect.levels, np.array(effect.means), names, upward
+        )
         for k, effect in enumerate(found.effects)
     ]
     what = "Mean probabilities of the classes" if found.classes else f"Mean predictions of {cut(found.target, 60)}"
     lead = f"{what} when a column is set to each value in all rows, the other cells being as they are."
-    return Section("effects", "How predictions change", "Effects", join([legend(names), tag("div", charts, class_="multiples")]), lead)
+    if len(found.classes) > len(names):
+        lead += f" The {len(names)} most frequent of {len(found.classes)} classes are drawn."
+    return Section(
+        "effects",
+        "How predictions change",
+        "Effects",
+        join([legend(names), tag("div", charts, class_="multiples")]),
+        lead,
+    )
 
 
 def _missed(found: LearnFindings) -> Section | None:
     if found.classes:
         order = np.argsort(found.predicted, kind="stable")[:MOST_MISSED]
         heads = ["Row", found.target, "Probability told"]
-        rows = [[amount(found.rows[i] + 1), cut(found.classes[int(found.known[i])], 40), percent(float(found.predicted[i]))] for i in order]
+        rows = [
+            [amount(found.rows[i] + 1), cut(found.classes[int(found.known[i])], 40), percent(float(found.predicted[i]))]
+            for i in order
+        ]
         lead = "Held-out rows whose class was said to be least probable: look at them for wrong labels or cells."
     else:
         order = np.argsort(-np.abs(found.known - found.predicted), kind="stable")[:MOST_MISSED]
@@ -139,4 +172,6 @@ def _missed(found: LearnFindings) -> Section | None:
         ]  # fmt: skip
         lead = "Held-out rows that were missed most: look at them for wrong cells."
     heads[1] = cut(heads[1], 40)
-    return Section("missed", "Rows missed most", "Rows", table(heads, rows, numeric=(0, 1, 2), caption="Rows missed most"), lead)
+    return Section(
+        "missed", "Rows missed most", "Rows", table(heads, rows, numeric=(0, 1, 2), caption="Rows missed most"), lead
+    )

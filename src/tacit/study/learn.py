@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
-from ..learning.estimator import limits, scores
+from ..learning.estimator import interval, limits, scores, units
 from ..learning.trial import losses
 from ..schema import Column, level_text
-from ..words import count
+from ..words import count, number
 from .learn_sentences import bear_in_mind, card, summary
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Effect", "LearnFindings", "Tried", "Weight", "study_learned"]
 
 MOST_ROWS, MOST_EFFECTS, GRID, SAMPLE = 2000, 6, 9, 300
-MOST_CLASSES = 5
+MOST_CLASSES, MOST_LEVELS = 5, 12
 SIDES = 2.0
 """Standard errors by which a column must matter to be told."""
 
@@ -117,6 +117,8 @@ class LearnFindings:
         Of what is chosen so, on held-out rows: as in `Tried`.
     plain_error, plain_share : float
         The same of the mean, or of the classes' shares.
+    beaten : bool
+        Whether the loss is smaller than theirs by more than two standard errors.
     nested : bool
         Whether the choice was made again without the rows it is judged by.
     level : float
@@ -125,6 +127,8 @@ class LearnFindings:
         Share of held-out targets inside intervals that were made without their fold.
     weights : list of Weight
         Columns, those that matter most first.
+    drawn : list of str
+        The most frequent classes, whose probabilities `effects` hold.
     effects : list of Effect
     rows : array
         Numbers of the known rows, from 0.
@@ -152,10 +156,12 @@ class LearnFindings:
     share: float
     plain_error: float
     plain_share: float
+    beaten: bool
     nested: bool
     level: float
     covered: float | None
     weights: list[Weight]
+    drawn: list[str]
     effects: list[Effect]
     rows: np.ndarray
     known: np.ndarray
@@ -194,14 +200,18 @@ def study_learned(choice: LearnChoice, *, seed: int = 0) -> LearnFindings:
     judged = trial.nested if trial.nested is not None else best.loss
     low, high, covered = (np.full(len(y), np.nan), np.full(len(y), np.nan), None) if n_classes else _held(choice, y)
     predicted = best.answer[np.arange(len(y)), y.astype(int)] if n_classes else best.answer[:, 0]
+    answer = best.answer if trial.nested_answer is None else trial.nested_answer
+    classes = [str(label) for label in model.classes_] if n_classes else []
+    drawn: Any = np.sort(np.argsort(-np.bincount(y.astype(int)), kind="stable")[:MOST_CLASSES]) if n_classes else []
     found = LearnFindings(
-        choice.table.reader.name, choice.target.name, [str(label) for label in model.classes_] if n_classes else [],
-        choice.table.n_rows, len(choice.known), int(np.isnan(choice.cells).sum()), model.words_, _tried(trial, y, n_classes),
-        _error(judged, n_classes), _share(judged, best.answer if trial.nested is None else trial.nested_answer, y, n_classes),
-        _error(trial.baseline, n_classes), _plain_share(y, n_classes), trial.nested is not None and len(trial.attempts) > 1,
-        choice.level, covered, _weights(choice, rows, y, seed), _effects(choice, seed), rows, y, predicted, low, high,
-        _right(best.answer, y, model) if n_classes else {}, _calibration(best.answer, y) if n_classes else [],
-        choice.table.columns, choice.notes,
+        choice.table.reader.name, choice.target.name, classes, choice.table.n_rows, len(choice.known),
+        int(np.isnan(choice.cells).sum()), model.words_, _tried(trial, y, n_classes),
+        _error(judged, n_classes), _share(trial, judged, answer, y, n_classes),
+        _error(trial.baseline, n_classes), _plain_share(y, n_classes), _beats(trial.baseline - judged),
+        trial.nested is not None and len(trial.attempts) > 1, choice.level, covered, _weights(choice, rows, y, seed),
+        [classes[k] for k in drawn], _effects(choice, drawn, seed), rows, y, predicted, low, high,
+        _right(best.answer, y, model) if n_classes else {},
+        _calibration(best.answer, y) if n_classes else [], choice.table.columns, choice.notes,
     )  # fmt: skip
     shown = {weight.column: i for i, weight in enumerate(found.weights)}
     found.effects.sort(key=lambda effect: shown[effect.column])
@@ -215,10 +225,15 @@ def _error(loss: np.ndarray, n_classes: int) -> float:
     return float(loss.mean()) if n_classes else float(np.sqrt(loss.mean()))
 
 
-def _share(loss: np.ndarray, answer: np.ndarray, y: np.ndarray, n_classes: int) -> float:
+def _beats(gain: np.ndarray) -> bool:
+    """Whether losses are smaller by more than chance would explain."""
+    return bool(gain.mean() > SIDES * gain.std(ddof=1) / np.sqrt(len(gain)))
+
+
+def _share(trial: Any, loss: np.ndarray, answer: np.ndarray, y: np.ndarray, n_classes: int) -> float:
     if n_classes:
         return float((answer.argmax(axis=1) == y).mean())
-    return float(1.0 - loss.mean() / y.var())
+    return float(1.0 - loss.mean() / trial.baseline.mean())
 
 
 def _plain_share(y: np.ndarray, n_classes: int) -> float:
@@ -237,7 +252,7 @@ def _tried(trial: Any, y: np.ndarray, n_classes: int) -> list[Tried]:
             gap = attempt.loss - trial.best.loss
             reach = float(ndtri(0.975) * gap.std(ddof=1) / np.sqrt(len(gap)))
             worse = float(gap.mean()), float(gap.mean()) - reach, float(gap.mean()) + reach
-        share = _share(attempt.loss, attempt.answer, y, n_classes)
+        share = _share(trial, attempt.loss, attempt.answer, y, n_classes)
         made.append(Tried(name, words, _error(attempt.loss, n_classes), share, *worse, attempt.seconds, ""))
     return made
 
@@ -246,13 +261,13 @@ def _held(choice: LearnChoice, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, f
     """Intervals of the rows whose fold was held out, from the errors in all other folds, and the share inside."""
     trial = choice.model.trial_
     answer = trial.best.answer
-    errors, std = scores(answer, y), np.where(np.isnan(answer[:, 1]), 1.0, answer[:, 1])
+    errors, unit = scores(answer, y), units(answer)
     low, high = np.full(len(y), np.nan), np.full(len(y), np.nan)
     for train, test in trial.folds:
-        least, most = limits(np.sort(errors[train]), choice.level)
-        low[test], high[test] = answer[test, 0] + least * std[test], answer[test, 0] + most * std[test]
+        ends = limits(np.sort(errors[train]), choice.level)
+        low[test], high[test] = interval(answer[test, 0], unit[test], ends, choice.model.from_zero_)
     inside = (low <= y) & (y <= high)
-    return low, high, float(inside.mean()) if np.isfinite(low).all() else None
+    return low, high, float(inside.mean()) if np.isfinite(high).all() else None
 
 
 def _weights(choice: LearnChoice, rows: np.ndarray, y: np.ndarray, seed: int) -> list[Weight]:
@@ -285,7 +300,7 @@ def _weights(choice: LearnChoice, rows: np.ndarray, y: np.ndarray, seed: int) ->
     return sorted(made, key=lambda weight: -weight.growth)
 
 
-def _effects(choice: LearnChoice, seed: int) -> list[Effect]:
+def _effects(choice: LearnChoice, drawn: Any, seed: int) -> list[Effect]:
     """Mean predictions along the columns that matter most."""
     model, table = choice.model, choice.table
     cells = choice.cells[choice.known]
@@ -300,16 +315,16 @@ def _effects(choice: LearnChoice, seed: int) -> list[Effect]:
         for value in values:
             changed = some.copy()
             changed[:, j] = value
-            means.append(_mean_answer(model, changed))
+            means.append(_mean_answer(model, changed, drawn))
         means_ = np.array(means)
-        effect = Effect(info.name, [float(v) for v in values], labels, bool(info.levels), means_[:, :MOST_CLASSES].tolist())
+        effect = Effect(info.name, [float(v) for v in values], labels, bool(info.levels), means_.tolist())
         spread.append((float(np.ptp(means_, axis=0).max()), effect))
     return [effect for _, effect in sorted(spread, key=lambda pair: -pair[0])[:MOST_EFFECTS]]
 
 
-def _mean_answer(model: Any, cells: np.ndarray) -> np.ndarray:
+def _mean_answer(model: Any, cells: np.ndarray, drawn: Any) -> np.ndarray:
     if model._n_targets:
-        return model._answers_of(cells).mean(axis=0)
+        return model._answers_of(cells).mean(axis=0)[drawn]
     return np.array([model._expected_of(cells)[0].mean()])
 
 
@@ -317,10 +332,11 @@ def _grid(column: Column, x: np.ndarray, info: Any) -> tuple[np.ndarray, list[st
     """Where a column is set, and what these values are called."""
     seen = x[~np.isnan(x)]
     if info.levels:
-        codes = np.unique(seen)[:12]
+        codes, n = np.unique(seen, return_counts=True)
+        codes = np.sort(codes[np.argsort(-n, kind="stable")[:MOST_LEVELS]])
         return codes, [level_text(info.levels[int(code)]) for code in codes]
     values = np.unique(np.quantile(seen, np.linspace(0.05, 0.95, GRID))) if len(seen) else seen
-    return values, [f"{value:.4g}" for value in values]
+    return values, [number(float(value)) for value in values]
 
 
 def _right(answer: np.ndarray, y: np.ndarray, model: Any) -> dict[str, list[int]]:

@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
+from ..learning.estimator import limits
+from ..learning.trial import LATE
 from ..notes import Claim
 from ..words import count, joined, number, share
 
 if TYPE_CHECKING:
     from ..learning.choice import LearnChoice
-    from .learn import Effect, LearnFindings
+    from .learn import Effect, LearnFindings, Weight
 
 __all__ = ["bear_in_mind", "card", "summary"]
 
 TOLD = 3
 FEW = 100
+EXACT = 0.999
+"""Share of the variance from which predictions are nearly without error."""
+LEAST_CHANGE = 0.05
+"""Change of the mean prediction, in errors of the mean, from which a direction is told."""
 HELD_OUT = "rows whose fold was held out"
 
 
@@ -28,31 +34,51 @@ def summary(found: LearnFindings, choice: LearnChoice) -> list[str]:
 
 
 def _verdict(found: LearnFindings) -> Claim:
-    figures = {"error": found.error, "share": found.share, "plain_error": found.plain_error, "plain_share": found.plain_share}
+    figures = {
+        "error": found.error,
+        "share": found.share,
+        "plain_error": found.plain_error,
+        "plain_share": found.plain_share,
+    }
     basis = f"{found.n_known:,} {HELD_OUT}" + (", the choice of the model included" if found.nested else "")
-    pandas = _counted(found)
-    if found.classes:
-        usual = f"the most frequent class is right in {share(found.plain_share)}"
-        if found.error < found.plain_error:
-            sentence = f"{found.target} is predicted right in {share(found.share)} of held-out rows by {found.method}; {usual}."
-        else:
-            sentence = (
-                f"No model predicts {found.target} better than the shares of its classes do: {found.method}, the best, is right in "
-                f"{share(found.share)} of held-out rows; {usual}."
-            )
-        return Claim.of("verdict", sentence, basis, figures, pandas)
-    errs = f"errs by {number(found.error, 3)} on held-out rows (root mean square)"
-    if found.share > 0:
-        sentence = (
-            f"{found.target} is predicted by {found.method}, which {errs}; its mean alone errs by "
-            f"{number(found.plain_error, 3)}. That explains {share(found.share)} of the variance."
+    sentence = _classes_told(found) if found.classes else _numbers_told(found)
+    return Claim.of("verdict", sentence, basis, figures, _counted(found))
+
+
+def _classes_told(found: LearnFindings) -> str:
+    right = f"right in {share(found.share)} of held-out rows"
+    usual = f"the most frequent class is right in {share(found.plain_share)}"
+    losses = f"log loss {number(found.error, 3)} instead of {number(found.plain_error, 3)}"
+    if found.error >= found.plain_error:
+        return (
+            f"No model predicts {found.target} better than the shares of its classes do: {found.method}, the best, is {right}; "
+            f"{usual}."
         )
-    else:
-        sentence = (
-            f"No model predicts {found.target} better than its mean does: {found.method}, the best, {errs}, and the mean by "
-            f"{number(found.plain_error, 3)}."
+    if found.share <= found.plain_share and not found.beaten:
+        return (
+            f"No model predicts {found.target} better than the shares of its classes do, beyond what chance would explain: "
+            f"{found.method}, the best, is {right}; {usual} ({losses})."
         )
-    return Claim.of("verdict", sentence, basis, figures, pandas)
+    if found.share <= found.plain_share:
+        return (
+            f"Probabilities of {found.target} by {found.method} are better than the shares of its classes ({losses}), but the "
+            f"most probable class is {right}; {usual}."
+        )
+    unsure = "These rows leave open whether its probabilities are better than shares by more than chance"
+    doubt = "" if found.beaten else f" {unsure} ({losses})."
+    return f"{found.target} is predicted {right} by {found.method}; {usual}.{doubt}"
+
+
+def _numbers_told(found: LearnFindings) -> str:
+    errs, plain = f"errs by {number(found.error, 3)} on held-out rows (root mean square)", number(found.plain_error, 3)
+    if found.error >= found.plain_error:
+        best = f"{found.method}, the best, {errs}"
+        return f"No model predicts {found.target} better than its mean does: {best}, and the mean by {plain}."
+    doubt = "" if found.beaten else "; these rows leave open whether that is more than chance"
+    return (
+        f"{found.target} is predicted by {found.method}, which {errs}; its mean alone errs by {plain}. "
+        f"That explains {share(found.share)} of the variance{doubt}."
+    )
 
 
 def _counted(found: LearnFindings) -> str:
@@ -60,19 +86,25 @@ def _counted(found: LearnFindings) -> str:
     if found.nested and len({each.name for each in found.tried if not each.failed}) > 1:
         return ""  # judged by what was chosen without each fold, which may be another model
     if found.classes:
-        return "{'share': float((predictions['held_out'] == predictions['known'])[predictions['known'].notna()].mean())}"
+        return (
+            "{'share': float((predictions['held_out'] == predictions['known'])[predictions['known'].notna()].mean())}"
+        )
     return ""
 
 
 def _compared(found: LearnFindings) -> Claim | str:
     sound = [each for each in found.tried if not each.failed]
-    if len(sound) < 2:
+    if len(sound) < 2 or not found.beaten:
         return ""
     alike = [each.words for each in sound[1:] if each.low is not None and each.low <= 0]
     sentence = f"Of {count(len(sound), 'model')} compared, it predicts held-out rows best"
-    sentence += f"; these rows do not tell it apart from {joined(alike)}." if alike else ", by more than chance would explain."
+    sentence += (
+        f"; these rows do not tell it apart from {joined(alike)}." if alike else ", by more than chance would explain."
+    )
     figures = {each.name: each.error for each in sound}
-    return Claim.of("compared", sentence, "95 % intervals of paired differences between losses of held-out rows", figures)
+    return Claim.of(
+        "compared", sentence, "95 % intervals of paired differences between losses of held-out rows", figures
+    )
 
 
 def _rests(found: LearnFindings) -> Claim | str:
@@ -81,16 +113,26 @@ def _rests(found: LearnFindings) -> Claim | str:
     if not told or not better:
         return "" if told or not better else "No single column matters by more than chance would explain."
     first, *rest = told
-    sentence = f"Most of it rests on {first.column}: with its cells exchanged between rows, "
-    if found.classes:
-        sentence += f"{share(first.after)} of them are predicted right"
+    sentence = f"Predictions rest most on {first.column}: with its cells exchanged between rows, "
+    best = found.tried[0]
+    if found.classes and best.share is not None and _tell_apart(told, best.share):
+        sentence += f"{share(first.after)} of them are predicted right instead of {share(best.share)}"
         others = [f"{each.column} ({share(each.after)})" for each in rest]
+    elif found.classes:
+        sentence += f"the log loss grows by {number(first.growth, 2)} from {number(best.error, 3)}"
+        others = [f"{each.column} ({number(each.growth, 2)})" for each in rest]
     else:
-        sentence += f"predictions err by {number(first.after, 3)}"
+        sentence += f"they err by {number(first.after, 3)} instead of {number(best.error, 3)}"
         others = [f"{each.column} ({number(each.after, 3)})" for each in rest]
     sentence += f". Then come {joined(others)}." if len(others) > 1 else f". Then comes {others[0]}." if others else "."
     basis = "held-out rows, in which the cells of one column at a time were exchanged at random"
     return Claim.of("rests", sentence, basis, {each.column: each.after for each in told})
+
+
+def _tell_apart(told: list[Weight], right: float) -> bool:
+    """Whether shares of rows predicted right show that columns matter, in the order in which they do."""
+    after = [*(each.after for each in told), right]
+    return after == sorted(after) and share(after[-2]) != share(right)
 
 
 def _directions(found: LearnFindings) -> list[Claim]:
@@ -103,11 +145,14 @@ def _directions(found: LearnFindings) -> list[Claim]:
 
 def _direction(found: LearnFindings, effect: Effect) -> Claim | None:
     means = np.array(effect.means)[:, 0]
+    if np.ptp(means) < LEAST_CHANGE * found.plain_error:
+        return None
     if effect.levels:
         top, least = int(means.argmax()), int(means.argmin())
+        most, fewest = number(float(means[top]), 3), number(float(means[least]), 3)
         sentence = (
-            f"With {effect.column} {effect.labels[top]}, {number(float(means[top]), 3)} is expected of {found.target} on average, "
-            f"with {effect.labels[least]} {number(float(means[least]), 3)}, the other columns being as they are."
+            f"{found.target} is expected to be {most} on average with {effect.column} {effect.labels[top]}, and {fewest} with "
+            f"{effect.labels[least]}, the other columns being as they are."
         )
     else:
         steps = np.diff(means)
@@ -125,7 +170,8 @@ def _covered(found: LearnFindings) -> Claim | str:
     if found.covered is None:
         return ""
     sentence = f"{share(found.covered)} of the held-out values were inside their {share(found.level, 0)} intervals."
-    return Claim.of("covered", sentence, "intervals from the errors in the other folds", {"covered": found.covered, "level": found.level})
+    figures = {"covered": found.covered, "level": found.level}
+    return Claim.of("covered", sentence, "intervals from the errors in the other folds", figures)
 
 
 def _unknown(found: LearnFindings) -> Claim | str:
@@ -134,32 +180,56 @@ def _unknown(found: LearnFindings) -> Claim | str:
         return ""
     sentence = f"{count(n, 'row')} without a known {found.target} {'was' if n == 1 else 'were'} not learned from; "
     sentence += "its prediction is written." if n == 1 else "their predictions are written."
-    return Claim.of("unknown", sentence, "counted in all rows", {"n": n}, f"{{'n': int(predictions['known'].isna().sum())}}")
+    return Claim.of(
+        "unknown", sentence, "counted in all rows", {"n": n}, "{'n': int(predictions['known'].isna().sum())}"
+    )
 
 
 def bear_in_mind(found: LearnFindings, choice: LearnChoice) -> list[str]:
     """What not to conclude."""
-    trial = choice.model.trial_
+    model: Any = choice.model
+    trial = model.trial_
     told: list[str] = []
     if not found.nested and len([each for each in found.tried if not each.failed]) > 1:
         told.append(
             "Time did not suffice for choosing the model again without each fold: the error told is that of the best of several, "
             "and a little too small."
         )
+    if not found.classes and found.share > EXACT:
+        told.append(
+            "Predictions are nearly without error: other columns may be computed from the target, and not be known before it is."
+        )
+    if not found.classes and found.covered is None:
+        told.append(_uncovered(found, bool(np.isfinite(limits(model.errors_, found.level)).all())))
     if found.n_known < FEW:
-        sentence = f"{count(found.n_known, 'row')} are few: errors and the order of the models would differ in other rows."
+        sentence = (
+            f"{count(found.n_known, 'row')} are few: errors and the order of the models would differ in other rows."
+        )
         told.append(Claim.of("few", sentence, "rows with a known target", {"n": found.n_known}))
     if len(trial.rows) < found.n_known:
         sentence = f"Models were compared on {count(len(trial.rows), 'row')} drawn at random."
         told.append(Claim.of("drawn", sentence, "rows that were drawn", {"n": len(trial.rows)}))
-    skipped = [each.words for each in found.tried if each.failed == "did not fit into the time"]
+    skipped = [each.words for each in found.tried if each.failed == LATE]
     if skipped and choice.budget is not None:
         sentence = f"Time ran out before {joined(skipped)} could be compared; the budget was {number(choice.budget)} s."
-        told.append(Claim.of("budget", sentence, "models that were not compared", {"models": len(skipped), "budget": choice.budget}))
-    told.append("Predictions hold for rows that come about as these did; that a column predicts another does not say that it causes it.")
+        figures = {"models": len(skipped), "budget": choice.budget}
+        told.append(Claim.of("budget", sentence, "models that were not compared", figures))
+    told.append(
+        "Predictions hold for rows that come about as these did; that a column predicts another does not say that it causes it."
+    )
     if len(found.weights) > 1:
         told.append("Of columns that tell much the same, each matters little by itself.")
     return told
+
+
+def _uncovered(found: LearnFindings, finite: bool) -> Claim:
+    """Why it is not told how many values intervals hold."""
+    sentence = (
+        f"{count(found.n_known, 'row')} are too few for {share(found.level, 0)} intervals, whose ends are infinite."
+    )
+    if finite:
+        sentence = f"Rows are too few to measure by folds how many values {share(found.level, 0)} intervals hold."
+    return Claim.of("uncovered", sentence, "rows with a known target", {"n": found.n_known, "level": found.level})
 
 
 def card(found: LearnFindings, choice: LearnChoice) -> dict[str, str]:
@@ -168,7 +238,9 @@ def card(found: LearnFindings, choice: LearnChoice) -> dict[str, str]:
     return {
         "Target": found.target, "Model": found.method, "Learned from": count(found.n_known, "row"),
         "Columns": ", ".join(column.name for column in choice.table.used),
-        "Missing cells": "integrated out" if model.imputer_ is None else "imputed by a joint Gaussian before the model sees them",
+        "Missing cells": "numbers are "
+        + ("integrated out" if model.imputer_ is None else "imputed by a joint Gaussian before the model sees them")
+        + ", levels beyond two are at the mean of their column",
         "Compared by": f"{len(model.trial_.folds)}-fold cross-validation" + (", nested" if found.nested else ""),
         "Made with": f"tacit {__version__}",
     }  # fmt: skip

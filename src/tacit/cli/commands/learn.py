@@ -1,10 +1,10 @@
 """Predict a column from the others: compare models, learn the best, and tell how well it predicts and what it rests on.
 
-Reads a table; --target names the column to predict: numbers, or levels, which are classes. Missing cells are taken as they are, and
-rows without a known target are predicted. Writes beside the table: NAME.learn.predictions.csv (each row's target, what is predicted
-of it, with an interval or the probabilities of the classes, and what was predicted when its fold was held out),
-NAME.learn.models.csv (models compared), NAME.learn.columns.csv (how much predictions rest on each column), NAME.learn.tacit (the
-model, for `tacit predict`) and NAME.learn.html (a page).
+Reads a table; --target names the column to predict: numbers, or levels, which are classes. Missing cells are taken as they
+are, and rows without a known target are predicted. Writes beside the table: NAME.learn.predictions.csv (each row's target, what
+is predicted of it, with an interval or the probabilities of the classes, and what was predicted when its fold was held out),
+NAME.learn.models.csv (models compared), NAME.learn.columns.csv (how much predictions rest on each column), NAME.learn.tacit
+(the model, for `tacit predict`) and NAME.learn.html (a page).
 """
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -20,7 +20,10 @@ TABLES = {
     "predictions": "each row's target and what is predicted of it",
     "models": "the models compared", "columns": "how much predictions rest on each column",
 }  # fmt: skip
-MODELS = ("linear", "sparse_linear", "mixture", "support_vectors", "gaussian_process", "logistic", "discriminant", "densities")
+MODELS = (
+    "linear", "log_linear", "sparse_linear", "mixture", "support_vectors", "gaussian_process",
+    "logistic", "discriminant", "densities",
+)  # fmt: skip
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -89,13 +92,19 @@ def _write(arguments: Namespace, choice: Any, found: Any, folder: str) -> dict[s
 
     table = choice.table
     file = os.path.basename(getattr(table.reader, "path", "")) if table.reader.name != "stdin" else ""
-    settings = {"target": choice.target.name, "level": arguments.interval, "n_rows": table.n_rows, "splits": arguments.check}
+    settings = {
+        "target": choice.target.name,
+        "level": arguments.interval,
+        "n_rows": table.n_rows,
+        "splits": arguments.check,
+    }
+    columns = [column.saved() for column in (*table.used, choice.target)]
     notes = {
         "command": "learn", "seed": arguments.seed, "settings": settings,
-        "table": {"name": table.reader.name, "file": file, "columns": [column.saved() for column in (*table.used, choice.target)]},
+        "table": {"name": table.reader.name, "file": file, "columns": columns},
     }  # fmt: skip
     results = Results(choice.model, table, level=arguments.interval, typed=arguments.format == "parquet")
-    made = {
+    made: dict[str, tuple[str, Any]] = {
         "predictions": (TABLES["predictions"], lambda part: predictions_columns(choice, found, part)),
         "models": (TABLES["models"], models_columns(found)), "columns": (TABLES["columns"], weights_columns(found)),
     }  # fmt: skip
@@ -134,15 +143,17 @@ def predictions_columns(choice: Any, found: Any, part: Any) -> dict:
         known = [None if np.isnan(code) else found.classes[int(code)] for code in y]
         out = [None if i is None else found.classes[int(answer[i].argmax())] for i in held]
         return part.rows | {"known": known} | own | {"held_out": out}
-    out = np.array([np.nan if i is None else found.predicted[i] for i in held])
-    return part.rows | {"known": y} | own | {"held_out": out}
+    kept = np.array([np.nan if i is None else found.predicted[i] for i in held])
+    return part.rows | {"known": y} | own | {"held_out": kept}
 
 
 def models_columns(found: Any) -> dict:
     """The table of models."""
-    names = ("name", "words", "error", "share", "worse", "low", "high", "failed")
-    rows = {"model" if name == "name" else name: [getattr(each, name) for each in found.tried] for name in names}
-    return {name: _numbers(values) if name in ("error", "share", "worse", "low", "high") else values for name, values in rows.items()}
+    figures = ("error", "share", "worse", "low", "high")
+    rows = {name: [getattr(each, name) for each in found.tried] for name in ("name", "words", *figures, "failed")}
+    return {"model": rows.pop("name")} | {
+        name: _numbers(rows[name]) if name in figures else rows[name] for name in rows
+    }
 
 
 def _numbers(values: list) -> Any:
@@ -153,10 +164,8 @@ def _numbers(values: list) -> Any:
 
 def weights_columns(found: Any) -> dict:
     """The table of columns."""
-    return {
-        "column": [each.column for each in found.weights], "without": [each.after for each in found.weights], "growth": [each.growth for each in found.weights],
-        "standard_error": [each.error for each in found.weights],
-    }  # fmt: skip
+    names = {"column": "column", "without": "after", "growth": "growth", "standard_error": "error"}
+    return {name: [getattr(each, kept) for each in found.weights] for name, kept in names.items()}
 
 
 # What is told
@@ -169,10 +178,12 @@ def _text(choice: Any, found: Any, files: dict[str, str]) -> str:
     from ..voice import said
 
     head = f"{found.title}: {found.target} of {count(found.n_rows, 'row')}"
-    told = [f"columns: {', '.join(f'{column.name} ({column.role})' for column in choice.table.used)}"]
-    left = [
-        f"{column.name} ({said(column.left_out)})" for column in choice.table.columns if not column.used and column.name != found.target
+    told = [
+        _taken(choice.target),
+        f"columns: {', '.join(f'{column.name} ({column.role})' for column in choice.table.used)}",
     ]
+    unused = [column for column in choice.table.columns if not column.used and column.name != found.target]
+    left = [f"{column.name} ({said(column.left_out)})" for column in unused]
     told += [f"left out: {'; '.join(left)}"] if left else []
     told += [f"note: {said(each)}" for each in found.notes]
     rows = [["model", "log loss" if found.classes else "error", "right" if found.classes else "explained", ""]]
@@ -191,6 +202,15 @@ def _text(choice: Any, found: Any, files: dict[str, str]) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
+def _taken(target: Any) -> str:
+    """What the target is taken as, and how to say otherwise where its classes are numbers."""
+    if not target.levels:
+        return f"target: {target.name} ({target.role}), predicted as numbers"
+    told = f"target: {target.name} ({target.role}), predicted as {len(target.levels)} classes"
+    numbers = target.role not in ("yes/no",) and target.reading != "text"
+    return f"{told}; --as {target.name}=number predicts numbers" if numbers else told
+
+
 def _data(choice: Any, found: Any, files: dict[str, str]) -> dict:
     from dataclasses import asdict
 
@@ -199,7 +219,7 @@ def _data(choice: Any, found: Any, files: dict[str, str]) -> dict:
         "method": choice.model.method_, "error": found.error, "share": found.share, "plain_error": found.plain_error,
         "plain_share": found.plain_share, "nested": found.nested, "covered": found.covered, "level": found.level,
         "models": [{name: value for name, value in asdict(each).items() if name != "seconds"} for each in found.tried],
-        "weights": [asdict(each) for each in found.weights], "effects": [asdict(each) for each in found.effects],
-        "missing": found.n_missing, "summary": found.summary, "limits": found.limits, "notes": list(found.notes),
-        "files": list(files),
+        "weights": [asdict(each) for each in found.weights], "drawn": found.drawn,
+        "effects": [asdict(each) for each in found.effects], "missing": found.n_missing,
+        "summary": found.summary, "limits": found.limits, "notes": list(found.notes), "files": list(files),
     }  # fmt: skip

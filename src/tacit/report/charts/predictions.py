@@ -18,8 +18,11 @@ def found_against_predicted(known: np.ndarray, predicted: np.ndarray, target: st
     """A dot for each held-out row, and the line on which both are the same."""
     keep = np.unique(np.linspace(0, len(known) - 1, min(len(known), MOST_DOTS)).astype(int))
     order = np.argsort(predicted, kind="stable")[keep]
-    across, upward = (spanning(np.concatenate([known, predicted]), *ends, 0.03) for ends in ((LEFT, 620.0), (386.0, TOP)))
-    dots = [tag("circle", cx=float(across(p)), cy=float(upward(k)), r=2.6) for p, k in zip(predicted[order], known[order])]
+    both = np.concatenate([known, predicted])
+    across, upward = spanning(both, LEFT, 620.0, 0.03), spanning(both, 386.0, TOP, 0.03)
+    dots = [
+        tag("circle", cx=float(across(p)), cy=float(upward(k)), r=2.6) for p, k in zip(predicted[order], known[order])
+    ]
     ends = across.low, across.high
     line = tag("line", x1=across(ends[0]), y1=upward(ends[0]), x2=across(ends[1]), y2=upward(ends[1]), class_="ideal")
     r = float(np.corrcoef(known, predicted)[0, 1]) if known.std() > 0 and predicted.std() > 0 else float("nan")
@@ -32,7 +35,10 @@ def found_against_predicted(known: np.ndarray, predicted: np.ndarray, target: st
         line, tag("g", dots, class_="dots"),
     )  # fmt: skip
     parts = [part for part in np.array_split(np.argsort(predicted, kind="stable"), min(10, len(known))) if len(part)]
-    rows = [[number(float(predicted[part].mean()), 4), number(float(known[part].mean()), 4), amount(len(part))] for part in parts]
+    rows = [
+        [number(float(predicted[part].mean()), 4), number(float(known[part].mean()), 4), amount(len(part))]
+        for part in parts
+    ]
     data = table(["Mean predicted", "Mean found", "Rows"], rows, numeric=(0, 1, 2), caption="Found against predicted")
     return figure(svg, words, data)
 
@@ -52,7 +58,9 @@ def calibration_line(points: Sequence[dict]) -> Markup:
         tag("g", [tag("circle", cx=x, cy=y, r=4.0) for x, y in places], class_="dots"),
     )  # fmt: skip
     rows = [[percent(p["predicted"]), percent(p["found"]), amount(p["n"])] for p in points]
-    data = table(["Probability told", "Right", "Rows"], rows, numeric=(0, 1, 2), caption="How sure, and how often right")
+    data = table(
+        ["Probability told", "Right", "Rows"], rows, numeric=(0, 1, 2), caption="How sure, and how often right"
+    )
     return figure(svg, words, data)
 
 
@@ -74,7 +82,12 @@ def effect_chart(k: int, column: str, values: Sequence[float], labels: Sequence[
         horizontal(across, BASE, n=4, labels=ticks), tag("g", lines),
     )  # fmt: skip
     rows = [[cut(label, 40), *(number(float(value), 4) for value in row)] for label, row in zip(labels, means)]
-    data = table([cut(column, 40), *names], rows, numeric=range(1, 1 + len(names)), caption=f"Predictions along {cut(column, 60)}")
+    data = table(
+        [cut(column, 40), *names],
+        rows,
+        numeric=range(1, 1 + len(names)),
+        caption=f"Predictions along {cut(column, 60)}",
+    )
     return figure(tag("div", tag("h3", cut(column, 40)), svg), words, data)
 
 
@@ -82,8 +95,9 @@ def legend(names: Sequence[str]) -> Markup | None:
     """Which line is which class."""
     if len(names) < 2:
         return None
+    shape = {"viewBox": "0 0 12 12", "style": "width:.8em;display:inline-block"}
     marks = [
-        tag("span", tag("svg", text(0, 10, "●", "start", class_=f"s{s}"), class_="chart", viewBox="0 0 12 12", style="width:.8em;display:inline-block"), f" {cut(name, 40)}")
+        tag("span", tag("svg", text(0, 10, "●", "start", class_=f"s{s}"), class_="chart", **shape), f" {cut(name, 40)}")
         for s, name in enumerate(names)
-    ]  # fmt: skip
+    ]
     return tag("p", marks, class_="legend")
