@@ -121,7 +121,7 @@ def test_files_that_are_no_model(predict, folder, tmp_path, capsys):
     for model, message in (
         (
             folder / "t.csv",
-            "t.csv is no model file; give a .tacit file that tacit fit, impute, reduce, topics, recommend, segment or network",
+            "t.csv is no model file; give a .tacit file that tacit fit, impute, reduce, topics, recommend, segment, network or",
         ),
         (tmp_path / "junk.tacit", "junk.tacit is no model file"),
         (tmp_path / "none.tacit", "does not exist; give a .tacit file that tacit fit"), (tmp_path, "is a folder; give a .tacit"),

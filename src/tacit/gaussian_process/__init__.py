@@ -1,7 +1,6 @@
 """Regression and classification by Gaussian processes, whose hyperparameters are learned by the marginal likelihood."""
 
-from . import kernels
 from .classifier import GaussianProcessClassifier
 from .regressor import GaussianProcessRegressor
 
-__all__ = ["GaussianProcessClassifier", "GaussianProcessRegressor", "kernels"]
+__all__ = ["GaussianProcessClassifier", "GaussianProcessRegressor"]

@@ -9,6 +9,7 @@ import numbers
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 from scipy.linalg import cho_solve
 
 from ..base.settings import KW_ONLY, settings
@@ -92,8 +93,12 @@ class Ridge(LinearModel):
     random_state: Any = None
     n_jobs: int | None = None
     solver_: ClassVar[str]
-    n_iter_: ClassVar[None] = None
     _saved: ClassVar = LinearModel._saved | {"solver_": Text((*SOLVERS, "nnls"))}
+
+    @property
+    def n_iter_(self) -> None:
+        """None, as with scikit-learn's direct solvers."""
+        check_is_fitted(self)
 
     def _check_settings(self) -> None:
         super()._check_settings()

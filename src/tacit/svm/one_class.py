@@ -94,7 +94,7 @@ class OneClassSVM(OutlierMixin, SupportVectors):
     --------
     >>> from tacit.svm import OneClassSVM
     >>> X = [[0.1 * i] for i in range(20)]
-    >>> OneClassSVM(nu=0.1, gamma=1.0).fit(X).predict([[1.0], [9.0]]).tolist()
+    >>> OneClassSVM(nu=0.1, gamma=1.0).fit(X).predict([[0.5], [9.0]]).tolist()
     [1, -1]
     """
 
