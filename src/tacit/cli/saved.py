@@ -42,7 +42,8 @@ def open_model(path: str) -> tuple[Any, dict]:
 
 def _check_model(path: str) -> None:
     """Refuse what is no model file before it is read."""
-    remedy = "give a .tacit file that tacit fit, impute, reduce, topics, recommend, segment, network or learn wrote, or tacit.save"
+    verbs = "fit, impute, reduce, topics, recommend, segment, network or learn"
+    remedy = f"give a .tacit file that tacit {verbs} wrote, or tacit.save"
     if not os.path.isfile(path):
         what = "is a folder" if os.path.isdir(path) else "does not exist"
         raise ValueError(f"the model file {path} {what}; {remedy}.")

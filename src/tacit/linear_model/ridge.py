@@ -9,8 +9,8 @@ import numbers
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 from scipy.linalg import cho_solve
+from sklearn.utils.validation import check_is_fitted
 
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_choice, check_number
