@@ -342,6 +342,17 @@ def _names(text: str) -> list[str]:
     return [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
 
 
+def probability(text: str) -> float:
+    """A probability, for an option."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 0.9")
+    return value
+
+
 def _role(text: str) -> tuple[str, str]:
     name, _, role = text.rpartition("=")
     if not name or (role not in ASKED and not re.fullmatch(r"cyclic:\d+(\.\d+)?", role)):

@@ -22,6 +22,7 @@ from ..common import (
     families_asked,
     open_usable,
     page_asked,
+    probability,
     whole_range,
 )
 from ..outcome import Outcome
@@ -45,9 +46,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--groups", type=whole_range, metavar="A-B",
         help="numbers of groups to try (1-6, or fewer where rows are: at least five for each)",
     )  # fmt: skip
-    group.add_argument("--level", type=_share, default=0.9, metavar="P", help="probability of the intervals (0.9)")
+    group.add_argument("--level", type=probability, default=0.9, metavar="P", help="probability of the intervals (0.9)")
     group.add_argument(
-        "--sure", type=_share, default=0.5, metavar="P",
+        "--sure", type=probability, default=0.5, metavar="P",
         help="probability from which a level of a category is filled; less probable ones stay empty (0.5)",
     )  # fmt: skip
     group.add_argument(
@@ -58,16 +59,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_check(parser, 5, "rounds of hidden cells at most")
     add_budget(parser)
     add_output(parser, page=True)
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 0.9")
-    return value
 
 
 def _draws(text: str) -> int:

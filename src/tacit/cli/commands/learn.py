@@ -10,7 +10,17 @@ NAME.learn.models.csv (models compared), NAME.learn.columns.csv (how much predic
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Any
 
-from ..common import add_budget, add_check, add_columns, add_output, add_table, open_usable, page_asked, result_path
+from ..common import (
+    add_budget,
+    add_check,
+    add_columns,
+    add_output,
+    add_table,
+    open_usable,
+    page_asked,
+    probability,
+    result_path,
+)
 from ..outcome import Outcome
 
 HELP = "predict a column from the others"
@@ -35,7 +45,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--models", type=_models, metavar="A,B",
         help=f"models to compare, of {', '.join(MODELS)} (those for numbers or classes, as the target is)",
     )  # fmt: skip
-    group.add_argument("--interval", type=_share, default=0.9, metavar="P", help="probability of the intervals (0.9)")
+    group.add_argument(
+        "--interval", type=probability, default=0.9, metavar="P", help="probability of the intervals (0.9)"
+    )
     add_check(parser, 5, "folds of the rows, 2 at least")
     add_budget(parser)
     add_output(parser, page=True)
@@ -47,16 +59,6 @@ def _models(text: str) -> list[str]:
     if unknown or not names:
         raise ArgumentTypeError(f"{unknown[0] if unknown else text!r} is no model; there are {', '.join(MODELS)}")
     return names
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 0.9")
-    return value
 
 
 def run(arguments: Namespace) -> Outcome:

@@ -22,6 +22,7 @@ from ..common import (
     families_asked,
     open_usable,
     page_asked,
+    probability,
     result_path,
     whole_range,
 )
@@ -60,20 +61,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="H",
         help=f"steps ahead, or 0 for none ({AHEAD})",
     )
-    group.add_argument("--interval", type=_share, default=0.9, metavar="P", help="probability of the intervals (0.9)")
+    group.add_argument(
+        "--interval", type=probability, default=0.9, metavar="P", help="probability of the intervals (0.9)"
+    )
     add_family(parser)
     add_budget(parser)
     add_output(parser, page=True)
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a probability between 0 and 1, such as 0.9")
-    return value
 
 
 def _duration(text: str) -> int | tuple[str, int]:
