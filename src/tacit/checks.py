@@ -187,7 +187,10 @@ def _first_missing(estimator: Any, X: Any) -> str:
     """Where the first missing cell is, as messages tell it; nothing of sparse rows."""
     if hasattr(X, "tocsr"):
         return ""
-    row, column = np.argwhere(np.isnan(np.asarray(X, dtype=np.float64)))[0]
+    from sklearn.utils import check_array
+
+    cells = check_array(X, dtype=np.float64, ensure_all_finite=False)  # which reads missing cells of every frame
+    row, column = np.argwhere(np.isnan(cells))[0]
     return f" (row {row}, column {estimator._told(column)})"
 
 

@@ -97,3 +97,13 @@ def test_separable_constant_and_bad():
         ValueError, match=r"NaN \(row 0, column 2\), and BayesianLogisticRegression takes no missing values"
     ):
         BayesianLogisticRegression().fit(hole, y)
+
+
+def test_columns_too_far_from_0_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    near, shifted = BayesianLogisticRegression().fit(X, y), BayesianLogisticRegression().fit(X + 1e4, y)
+    np.testing.assert_allclose(shifted.predict_proba(X + 1e4), near.predict_proba(X), atol=1e-3)
+    with pytest.warns(UserWarning, match=r"column 0 lies more than 1e\+05 standard deviations from 0"):
+        BayesianLogisticRegression().fit(X + 1e7, y)

@@ -311,3 +311,23 @@ def test_rows_that_can_be_fitted_exactly_are_told():
     X, y = rows(12, 6, lost=0.4, seed=1)
     with pytest.warns(UserWarning, match=r"fitted exactly.*BayesianLinearRegression"):
         LinearRegression().fit(X, y)
+
+
+@pytest.mark.parametrize("make", [BayesianLinearRegression, SparseBayesianRegression])
+def test_units_of_the_target_do_not_matter(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4))
+    y = X @ [1.0, 2.0, 3.0, 0.0] + 0.3 * rng.normal(size=50)
+    own = make().fit(X, y)
+    for unit in (1e-9, 1e-3, 1e6):
+        model = make().fit(X, unit * y)
+        np.testing.assert_allclose(model.predict(X), unit * own.predict(X), rtol=1e-6, atol=1e-6 * unit)
+        np.testing.assert_allclose(
+            model.predict_interval(X), unit * np.array(own.predict_interval(X)), rtol=1e-6, atol=1e-6 * unit
+        )
+
+
+def test_dropping_all_columns_is_quiet(capfd):
+    model = ARDRegression().fit(np.random.default_rng(0).normal(size=(40, 3)), np.full(40, 5.0))
+    np.testing.assert_allclose(model.predict(np.zeros((2, 3))), 5.0)
+    assert capfd.readouterr().err == ""

@@ -180,3 +180,19 @@ def test_bad_rows():
         LogisticRegression(solver="liblinear").fit(X, y)
     with pytest.warns(ConvergenceWarning, match=r"auto failed to converge after 1 iteration.*max_iter=1 steps"):
         LogisticRegression(max_iter=1).fit(X, y)
+
+
+def test_columns_far_from_0_are_learned():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X @ [1.0, 2.0, 3.0] > 0).astype(int)
+    near = LogisticRegression().fit(X, y)
+    far = LogisticRegression().fit(X + 1e6, y)
+    np.testing.assert_allclose(far.coef_, near.coef_, rtol=1e-3, atol=1e-3)
+    assert far.score(X + 1e6, y) == near.score(X, y)
+
+
+def test_missing_values_of_nullable_columns_are_told():
+    table = pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64"), "c": [1.0, 2.0, 3.0]})
+    with pytest.raises(ValueError, match=r"row 1, column 0 \('a'\)"):
+        LogisticRegression().fit(table, [0, 1, 1])

@@ -66,6 +66,14 @@ class EvidenceModel(LinearModel):
         variance = design.variances
         return np.sqrt(np.where(variance > 1e-26 * (variance + design.center**2), variance, 1.0))
 
+    def _unit(self, variance: float) -> float:
+        """Variance of the target that priors, `tol` and starts are relative to; 1 where they are in the target's own units."""
+        return float(variance) if self.scale and variance > 0 else 1.0
+
+    def _start_alpha(self, variance: float) -> float:
+        unit = self._unit(variance)
+        return 1.0 / (variance / unit + np.finfo(float).eps) / unit
+
     def _one(self, values: Any, dtype: Any = float) -> Any:
         """A number of every target; the number where there was one dimension."""
         return np.asarray(values[0], dtype=dtype)[()] if self._one_target else np.asarray(values, dtype=dtype)
@@ -168,9 +176,10 @@ class BayesianRidge(EvidenceModel):
         spectrum = (design if (scale == 1.0).all() else design.scaled(scale)).spectrum
         coef, precisions, steps, scores, freedom, penalty = [], [], [], [], [], 0.0
         for t in range(m):
-            evidence = Evidence(spectrum, t, design.weight, self._hyper)
+            unit = self._unit(design.y_variance[t])
+            evidence = Evidence(spectrum, t, design.weight, self._hyper.of(unit))
             start = self._start(design.y_variance[t]) if before is None else before[2 * t : 2 * t + 2]
-            alpha, lambda_, trace, n_steps = self._maximum(evidence, start, exact)
+            alpha, lambda_, trace, n_steps = self._maximum(evidence, start, exact, self.tol * unit**0.5)
             coef.append(spectrum.axes @ evidence.coef(alpha, lambda_) / scale)
             precisions.append((alpha, lambda_))
             freedom.append(evidence.freedom(alpha, lambda_))
@@ -192,17 +201,17 @@ class BayesianRidge(EvidenceModel):
             np.concatenate([both.ravel(), scale]), more,
         )  # fmt: skip
 
-    def _maximum(self, evidence: Evidence, start: Any, exact: bool) -> tuple:
+    def _maximum(self, evidence: Evidence, start: Any, exact: bool, tol: float) -> tuple:
         """Precisions that maximise the evidence, or at least do not lower it; see `Evidence.maximum`."""
         alpha, lambda_ = map(float, start)
-        found = evidence.maximum(alpha, lambda_, self.updates, self.max_iter, self.tol, exact and self.compute_score)
+        found = evidence.maximum(alpha, lambda_, self.updates, self.max_iter, tol, exact and self.compute_score)
         if not exact and evidence.value(*found[:2]) < evidence.value(alpha, lambda_):
-            return evidence.maximum(alpha, lambda_, "em", self.max_iter, self.tol, False)
+            return evidence.maximum(alpha, lambda_, "em", self.max_iter, tol, False)
         return found
 
     def _start(self, variance: float) -> tuple[float, float]:
-        alpha = 1.0 / (variance + np.finfo(float).eps) if self.alpha_init is None else float(self.alpha_init)
-        return alpha, 1.0 if self.lambda_init is None else float(self.lambda_init)
+        alpha = self._start_alpha(variance) if self.alpha_init is None else float(self.alpha_init)
+        return alpha, 1.0 / self._unit(variance) if self.lambda_init is None else float(self.lambda_init)
 
     @property
     def sigma_(self) -> np.ndarray:

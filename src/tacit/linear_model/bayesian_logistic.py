@@ -58,6 +58,11 @@ class Mode:
         return self.evidence - 0.5 * (self.log_alpha / SPREAD) ** 2 - np.log(SPREAD * np.sqrt(2.0 * np.pi))
 
 
+FAR, FARTHEST = 1e6, 1e5
+"""How many times its variance the mean square of a column may be before moments are taken about its mean; how far, in standard
+deviations, a column may lie from 0 without a warning."""
+
+
 @settings
 class BayesianLogisticRegression(LinearClassifier):
     """Logistic regression of two or several classes whose coefficients are uncertain, and whose prior the evidence tells.
@@ -166,21 +171,33 @@ class BayesianLogisticRegression(LinearClassifier):
         def totals(block: Block) -> np.ndarray:
             return np.bincount(host(class_codes(block)), host(block.weight), minlength=len(self.classes_))
 
-        def moments(block: Block) -> np.ndarray:
+        def moments(origin: Any, block: Block) -> np.ndarray:
             X, weight = block.X, host(block.weight) * self._factors[host(class_codes(block))]
-            X = X.matrix if backend(X) == "sparse" else host(X).astype(np.float64)
+            X = X.matrix if backend(X) == "sparse" else host(X).astype(np.float64) - origin
             square = X.power(2) if hasattr(X, "power") else X**2
             return np.stack([np.append(weight @ X, weight.sum()), np.append(weight @ square, 0.0)])
 
         self._factors = class_factors(self.class_weight, self.classes_, source.sum(totals))
-        first, second = source.sum(moments)
+        first, second = source.sum(partial(moments, 0.0))
         total = first[-1]
         if not total > 0:
             raise ValueError("class_weight and sample_weight leave no row any weight; at least one class must count.")
         self.mean_ = first[:-1] / total
-        variance = second[:-1] / total - self.mean_**2
-        flat = variance <= 1e-12 * np.maximum(second[:-1] / total, 1e-300)
+        square = second[:-1] / total
+        if (square > FAR * np.maximum(square - self.mean_**2, 0.0)).any():  # about the mean, or digits are lost
+            about, second = source.sum(partial(moments, self.mean_))
+            variance = second[:-1] / total - (about[:-1] / total) ** 2
+        else:
+            variance = square - self.mean_**2
+        flat = variance <= 1e-26 * np.maximum(square, 1e-300)
         self.scale_ = np.where(flat, 1.0, np.sqrt(np.maximum(variance, 0.0)))
+        far = ~flat & (np.abs(self.mean_) > FARTHEST * self.scale_)
+        if far.any():
+            column = self._told(int(np.argmax(far)))
+            warnings.warn(
+                f"column {column} lies more than {FARTHEST:.0e} standard deviations from 0, where the posterior loses digits; "
+                "subtract its mean first.", stacklevel=3,
+            )  # fmt: skip
         if not self.fit_intercept:
             self.mean_ = np.zeros_like(self.mean_)
 

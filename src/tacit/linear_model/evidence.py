@@ -32,6 +32,10 @@ class Hyper:
     lambda_1: float
     lambda_2: float
 
+    def of(self, unit: float) -> Hyper:
+        """The priors of targets that were not divided by the root of `unit`."""
+        return Hyper(self.alpha_1, self.alpha_2 * unit, self.lambda_1, self.lambda_2 * unit)
+
 
 class Evidence:
     """The evidence of one target.

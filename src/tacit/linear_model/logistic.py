@@ -201,6 +201,13 @@ class LogisticRegression(LinearClassifier):
         start = self._start(model, previous)
         method = self._method(model) if self.max_iter else Orthant()  # which takes no step at all
         self.fit_ = climb(model, source, start, method=method, max_iter=self.max_iter, tol=self._tolerance(model))
+        if self._curved and self.fit_.reason.code == "no_better" and not model.lasso.any():
+            # Columns far from 0 for their spread leave no curvature to rounding; whitened ones are climbed by gradients.
+            self._curved, (ridge, _) = False, self._prior()
+            model.frame = coordinates(source, ridge, model.class_weight, self.fit_intercept, model.n_scores, whole=True)
+            method, tol = self._method(model), self._tolerance(model)
+            again = climb(model, source, model.start, method=method, max_iter=self.max_iter, tol=tol)
+            self.fit_ = max(self.fit_, again, key=lambda fit: fit.trace.objectives[-1])
         self._publish(self.fit_.params, source.dtype)
         self._tell(model, source)
         return self

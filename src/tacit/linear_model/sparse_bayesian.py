@@ -37,6 +37,7 @@ class Relevance:
     threshold: float
     alpha: float
     lambda_: np.ndarray
+    tol: float
 
     def __post_init__(self) -> None:
         self.varies = self.design.variances > 0  # of a column that is constant there is nothing to learn
@@ -130,6 +131,8 @@ class Relevance:
 
 def _inverse(matrix: np.ndarray) -> np.ndarray:
     """Inverse of a positive definite matrix; of one that rounding made singular the pseudo-inverse."""
+    if not len(matrix):
+        return matrix
     upper, failed = dpotrf(matrix, clean=True)
     if failed:
         return pinvh(matrix)
@@ -232,10 +235,13 @@ class ARDRegression(EvidenceModel):
         scaled = design if (scale == 1.0).all() else design.scaled(scale)
         found, traces, steps = [], [], []
         for t in range(m):
-            alpha, lambda_ = 1.0 / (design.y_variance[t] + np.finfo(float).eps), np.ones(d)
+            unit = self._unit(design.y_variance[t])
+            alpha, lambda_ = self._start_alpha(design.y_variance[t]), np.full(d, 1.0 / unit)
             if before is not None:
                 alpha, lambda_ = before[t], before[m + t * d : m + (t + 1) * d].copy()
-            state = Relevance(scaled, t, self._hyper, self.threshold_lambda, alpha, lambda_)
+            state = Relevance(
+                scaled, t, self._hyper.of(unit), self.threshold_lambda / unit, alpha, lambda_, self.tol * unit**0.5
+            )
             # A step of EM over missing features is followed by others, and precisions need not rest in each of them.
             scores, n_steps = self._maximise(state, self.max_iter if exact else EM_STEPS, exact)
             found.append(state)
@@ -266,7 +272,7 @@ class ARDRegression(EvidenceModel):
                 scores.append(state.score())
             moved = np.inf if before is None else np.abs(before - state.coef).sum()
             before = state.coef
-            if moved < self.tol or not state.kept.any():
+            if moved < state.tol or not state.kept.any():
                 if self.verbose:
                     print(f"Converged after {step} iterations")
                 break
