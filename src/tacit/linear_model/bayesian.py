@@ -71,6 +71,7 @@ class EvidenceModel(LinearModel):
         return float(variance) if self.scale and variance > 0 else 1.0
 
     def _start_alpha(self, variance: float) -> float:
+        """The precision of the noise to start from: one over the variance of the target."""
         unit = self._unit(variance)
         return 1.0 / (variance / unit + np.finfo(float).eps) / unit
 

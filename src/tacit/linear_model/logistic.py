@@ -202,15 +202,19 @@ class LogisticRegression(LinearClassifier):
         method = self._method(model) if self.max_iter else Orthant()  # which takes no step at all
         self.fit_ = climb(model, source, start, method=method, max_iter=self.max_iter, tol=self._tolerance(model))
         if self._curved and self.fit_.reason.code == "no_better" and not model.lasso.any():
-            # Columns far from 0 for their spread leave no curvature to rounding; whitened ones are climbed by gradients.
-            self._curved, (ridge, _) = False, self._prior()
-            model.frame = coordinates(source, ridge, model.class_weight, self.fit_intercept, model.n_scores, whole=True)
-            method, tol = self._method(model), self._tolerance(model)
-            again = climb(model, source, model.start, method=method, max_iter=self.max_iter, tol=tol)
-            self.fit_ = max(self.fit_, again, key=lambda fit: fit.trace.objectives[-1])
+            self.fit_ = self._by_gradients(model, source)
         self._publish(self.fit_.params, source.dtype)
         self._tell(model, source)
         return self
+
+    def _by_gradients(self, model: LogisticModel, source: Source) -> Any:
+        """The better of Newton's fit and one in whitened coordinates, which keep digits where columns are far from 0."""
+        self._curved = False
+        ridge = self._prior()[0]
+        model.frame = coordinates(source, ridge, model.class_weight, self.fit_intercept, model.n_scores, whole=True)
+        method, tol = self._method(model), self._tolerance(model)
+        again = climb(model, source, model.start, method=method, max_iter=self.max_iter, tol=tol)
+        return max(self.fit_, again, key=lambda fit: fit.trace.objectives[-1])
 
     def _model(self) -> LogisticModel:
         """The model that the settings describe."""

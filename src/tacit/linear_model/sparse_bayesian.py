@@ -236,11 +236,11 @@ class ARDRegression(EvidenceModel):
         found, traces, steps = [], [], []
         for t in range(m):
             unit = self._unit(design.y_variance[t])
-            alpha, lambda_ = self._start_alpha(design.y_variance[t]), np.full(d, 1.0 / unit)
+            start, lambda_ = self._start_alpha(design.y_variance[t]), np.full(d, 1.0 / unit)
             if before is not None:
-                alpha, lambda_ = before[t], before[m + t * d : m + (t + 1) * d].copy()
+                start, lambda_ = before[t], before[m + t * d : m + (t + 1) * d].copy()
             state = Relevance(
-                scaled, t, self._hyper.of(unit), self.threshold_lambda / unit, alpha, lambda_, self.tol * unit**0.5
+                scaled, t, self._hyper.of(unit), self.threshold_lambda / unit, start, lambda_, self.tol * unit**0.5
             )
             # A step of EM over missing features is followed by others, and precisions need not rest in each of them.
             scores, n_steps = self._maximise(state, self.max_iter if exact else EM_STEPS, exact)
