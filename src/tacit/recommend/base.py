@@ -20,6 +20,7 @@ from ..base import RowsEstimator
 from ..checks import check_number
 from ..declared import Listed, Names, Numbers
 from ..kernels import lazy
+from ..source.threads import one_blas_thread
 from .features import ids_in
 from .ratings import Ratings, as_ratings, codes_of, codes_of_pairs
 
@@ -196,7 +197,8 @@ class Recommender(RowsEstimator):
         self._check_settings()
         ratings = described(as_ratings(X), along.get("user_features"), along.get("item_features"))
         self._know(ratings)
-        self._learn_ratings(ratings, **along)
+        with one_blas_thread():  # threads of BLAS spin for a while after every small product, in the way of ours
+            self._learn_ratings(ratings, **along)
         return self
 
     def _know(self, ratings: Ratings) -> None:
