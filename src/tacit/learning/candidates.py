@@ -177,7 +177,7 @@ def answered(model: Any, Z: np.ndarray, n_classes: int) -> np.ndarray:
     if hasattr(model, "condition"):
         law = model.condition(Z, target=[Z.shape[1]])
         return np.column_stack([law.mean[:, 0], law.std[:, 0]])
-    if type(model).__name__ == "SVR":
+    if not hasattr(model, "predict_interval"):  # it tells no spread
         return np.column_stack([model.predict(Z), np.full(len(Z), np.nan)])
     mean, std = model.predict(Z, return_std=True)
     return np.column_stack([mean, std])

@@ -138,62 +138,13 @@ class NuSVC(MarginClassifier):
     ----------
     nu : float, default=0.5
         ν, above 0 and at most 1.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        k(x, y): x·y, (γ x·y + c)^degree, exp(−γ‖x − y‖²), tanh(γ x·y + c); "precomputed": X holds kernel values. A function is
-        called with two tables and returns all values, as in scikit-learn, or with two rows and returns a number; the latter is
-        compiled where numba can do it.
-    degree : int, default=3
-        Of "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        γ: 1 / (n_features · variance of X), 1 / n_features, or a number.
-    coef0 : float, default=0.0
-        c of "poly" and "sigmoid".
-    tol : float, default=1e-3
-        The optimality gap below which the search ends.
-    shrinking : bool, default=True
-        Leave out coordinates that rest for a while; the end is checked on all.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
-    max_iter : int, default=-1
-        Most steps; −1 is no limit but 10 million, or 100 a row.
-    verbose : bool, default=False
-        Print how each search ended.
-    probability : bool, default=False
-        Make `predict_proba` available: sigmoids of decision values, learned by five-fold cross-validation.
-    class_weight : dict or "balanced", optional
-        By what rows of a class are multiplied.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        What `decision_function` gives for more than two classes.
-    break_ties : bool, default=False
-        Whether `predict` looks at decision values where pairs of classes leave a tie.
-    random_state : int, RandomState or None
-        Draws the folds behind probabilities.
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, max_iter, verbose, probability, class_weight, decision_function_shape, break_ties, random_state
+        As in `SVC`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    class_weight_ : ndarray of shape (n_classes,)
-    support_ : ndarray of shape (n_SV,)
-        Numbers of the support vectors.
-    support_vectors_ : {ndarray, CSR matrix} of shape (n_SV, n_features)
-    n_support_ : ndarray
-        How many there are, by class where there are classes.
-    dual_coef_ : {ndarray, CSR matrix} of shape (n_classes - 1, n_SV)
-        β of the machines of each vector's class with each other class, as in scikit-learn.
-    intercept_ : ndarray of shape (n_pairs,)
-    n_iter_, dual_objective_, kkt_gap_, margin_ : ndarray of shape (n_pairs,)
-        Of each pair of classes: steps, the dual objective (which is maximised), the optimality gap, and the distance from the
-        boundary to the margin in the kernel's space.
-    probA_, probB_ : ndarray of shape (n_pairs,), or empty
-        A and B of p(first class) = 1 / (1 + exp(A f + B)), of f above 0 for the first class.
-    coef_ : {ndarray, CSR matrix}
-        Weights of the features, with kernel="linear".
-    gamma_ : float
-        The γ used.
-    fit_status_ : int
-        0 where the search converged.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    classes_, class_weight_, support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, dual_objective_, kkt_gap_, margin_, probA_, probB_, coef_, gamma_, fit_status_, n_features_in_, feature_names_in_
+        As in `SVC`.
 
     References
     ----------
@@ -209,7 +160,7 @@ class NuSVC(MarginClassifier):
     >>> X, y = [[-2, -1], [-1, -1], [-1, -2], [1, 1], [1, 2], [2, 1]], [1, 1, 1, 2, 2, 2]
     >>> NuSVC(nu=0.4).fit(X, y).predict([[-0.8, -1]]).tolist()
     [1]
-    """
+    """  # noqa: E501
 
     _: KW_ONLY
     nu: float = 0.5

@@ -115,30 +115,12 @@ class SVR(MarginRegressor):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        k(x, y): x·y, (γ x·y + c)^degree, exp(−γ‖x − y‖²), tanh(γ x·y + c); "precomputed": X holds kernel values. A function is
-        called with two tables and returns all values, as in scikit-learn, or with two rows and returns a number; the latter is
-        compiled where numba can do it.
-    degree : int, default=3
-        Of "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        γ: 1 / (n_features · variance of X), 1 / n_features, or a number.
-    coef0 : float, default=0.0
-        c of "poly" and "sigmoid".
     C : float, default=1.0
         Price of an error beyond the tube; infinite for none.
     epsilon : float, default=0.1
         ε, in the units of the targets.
-    tol : float, default=1e-3
-        The optimality gap below which the search ends.
-    shrinking : bool, default=True
-        Leave out coordinates that rest for a while; the end is checked on all.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
-    max_iter : int, default=-1
-        Most steps; −1 is no limit but 10 million, or 100 a row.
-    verbose : bool, default=False
-        Print how each search ended.
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, max_iter, verbose
+        As in `SVC`.
 
     Attributes
     ----------
@@ -202,53 +184,19 @@ class NuSVR(MarginRegressor):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        k(x, y): x·y, (γ x·y + c)^degree, exp(−γ‖x − y‖²), tanh(γ x·y + c); "precomputed": X holds kernel values. A function is
-        called with two tables and returns all values, as in scikit-learn, or with two rows and returns a number; the latter is
-        compiled where numba can do it.
-    degree : int, default=3
-        Of "poly".
-    gamma : {"scale", "auto"} or float, default="scale"
-        γ: 1 / (n_features · variance of X), 1 / n_features, or a number.
-    coef0 : float, default=0.0
-        c of "poly" and "sigmoid".
     C : float, default=1.0
         Price of an error beyond the tube.
     nu : float, default=0.5
         At least the share of rows outside the tube, and at most that of support vectors.
-    tol : float, default=1e-3
-        The optimality gap below which the search ends.
-    shrinking : bool, default=True
-        Leave out coordinates that rest for a while; the end is checked on all.
-    cache_size : float, default=200
-        Megabytes for rows of the kernel matrix.
-    max_iter : int, default=-1
-        Most steps; −1 is no limit but 10 million, or 100 a row.
-    verbose : bool, default=False
-        Print how each search ended.
+    kernel, degree, gamma, coef0, tol, shrinking, cache_size, max_iter, verbose
+        As in `SVC`.
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_SV,)
-        Numbers of the support vectors.
-    support_vectors_ : {ndarray, CSR matrix} of shape (n_SV, n_features)
-    n_support_ : ndarray
-        How many there are, by class where there are classes.
-    dual_coef_ : {ndarray, CSR matrix} of shape (1, n_SV)
-        β.
-    intercept_ : ndarray of shape (1,)
-    n_iter_, dual_objective_, kkt_gap_ : int, float, float
-        Steps, the dual objective (which is maximised), and the optimality gap.
     epsilon_ : float
         ε, half the width of the tube.
-    coef_ : {ndarray, CSR matrix}
-        Weights of the features, with kernel="linear".
-    gamma_ : float
-        The γ used.
-    fit_status_ : int
-        0 where the search converged.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, n_iter_, dual_objective_, kkt_gap_, coef_, gamma_, fit_status_, n_features_in_, feature_names_in_
+        As in `SVR`.
 
     References
     ----------
@@ -266,7 +214,7 @@ class NuSVR(MarginRegressor):
     >>> model = NuSVR(C=100.0, nu=0.2).fit(x[:, None], np.sin(x))
     >>> bool(np.mean(np.abs(model.predict(x[:, None]) - np.sin(x)) > model.epsilon_ + 1e-3) <= 0.2)
     True
-    """
+    """  # noqa: E501
 
     _: KW_ONLY
     nu: float = 0.5

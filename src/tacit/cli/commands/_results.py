@@ -7,7 +7,17 @@ from typing import Any
 
 from ..common import DataTable, Findings, is_tsv, opened_outputs, result_path
 
-__all__ = ["FILES", "Tables", "outputs_of", "with_labels", "write_learned", "write_page", "write_tables", "write_text"]
+__all__ = [
+    "FILES",
+    "Tables",
+    "outputs_of",
+    "with_labels",
+    "worded",
+    "write_learned",
+    "write_page",
+    "write_tables",
+    "write_text",
+]
 
 FILES = {
     "groups": "the group of each row, with probabilities",
@@ -94,3 +104,13 @@ def write_text(outputs: Any, path: str, make: Callable[[], str]) -> None:
     """Write a page, made once its file is there: what goes wrong is said of that file."""
     with open(outputs.file(path), "w", encoding="utf-8", newline="\n") as file:
         file.write(make())
+
+
+def worded(found: Any) -> Any:
+    """Findings with their notes, summary and limits in the command's words."""
+    from dataclasses import replace
+
+    from ..voice import said, spoken
+
+    summary, limits = (list(map(spoken, each)) for each in (found.summary, found.limits))
+    return replace(found, notes=tuple(map(said, found.notes)), summary=summary, limits=limits)

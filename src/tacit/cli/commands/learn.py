@@ -90,7 +90,7 @@ def _write(arguments: Namespace, choice: Any, found: Any, folder: str) -> dict[s
     from ... import save
     from ...report.learn import render_learned
     from ...study.results import Results
-    from ._results import outputs_of, write_tables, write_text
+    from ._results import outputs_of, worded, write_tables, write_text
 
     table = choice.table
     file = os.path.basename(getattr(table.reader, "path", "")) if table.reader.name != "stdin" else ""
@@ -119,16 +119,6 @@ def _write(arguments: Namespace, choice: Any, found: Any, folder: str) -> dict[s
             write_text(outputs, page, lambda: render_learned(worded(found)))
             files[page] = "the page; open it in a browser"
     return files
-
-
-def worded(found: Any) -> Any:
-    """Findings in the command's words."""
-    from dataclasses import replace
-
-    from ..voice import said, spoken
-
-    summary, limits = (list(map(spoken, each)) for each in (found.summary, found.limits))
-    return replace(found, notes=tuple(map(said, found.notes)), summary=summary, limits=limits)
 
 
 def predictions_columns(choice: Any, found: Any, part: Any) -> dict:

@@ -91,7 +91,7 @@ def _write(arguments: Namespace, choice: Any, found: Any, folder: str) -> dict[s
 
     from ... import save
     from ...report.network import render_dependencies
-    from ._results import outputs_of, write_text
+    from ._results import outputs_of, worded, write_text
 
     table = choice.table
     file = os.path.basename(getattr(table.reader, "path", "")) if table.reader.name != "stdin" else ""
@@ -116,16 +116,6 @@ def _write(arguments: Namespace, choice: Any, found: Any, folder: str) -> dict[s
             write_text(outputs, page, lambda: render_dependencies(worded(found)))
             files[page] = "the page; open it in a browser"
     return files
-
-
-def worded(found: Any) -> Any:
-    """Findings in the command's words."""
-    from dataclasses import replace
-
-    from ..voice import said, spoken
-
-    summary, limits = (list(map(spoken, each)) for each in (found.summary, found.limits))
-    return replace(found, notes=tuple(map(said, found.notes)), summary=summary, limits=limits)
 
 
 def edges_columns(found: Any) -> dict:

@@ -7,6 +7,7 @@ and writes one HTML page that opens in any browser without a connection.
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
 from typing import Any
 
 from ..common import (
@@ -102,10 +103,7 @@ def run(arguments: Namespace) -> Outcome:
         findings = replace(findings, title=arguments.title)
     with opened_outputs(arguments, os.path.dirname(path)) as outputs:
         write_page(outputs, path, findings)
-    if arguments.open:
-        import webbrowser
-
-        webbrowser.open("file://" + os.path.abspath(path))
+    _show(arguments, path)
     files, notes = [path], [note] if note else []
     if arguments.keep:
         files.append(keep(table.reader.folder, {("groups", _stem(arguments)): {"of": model_digest(arguments.model)} | {
@@ -124,12 +122,9 @@ def run(arguments: Namespace) -> Outcome:
 
 def _topics(arguments: Namespace, model: Any, noted: dict) -> Outcome:
     """The page of a model of topics, of the texts it was learned from or of others."""
-    from dataclasses import replace
-
     from ...report.topics import render_topics
     from ...study.topics import study_topics
     from ..texts import documents_asked, read_corpus, text_asked
-    from ._results import write_text
 
     for name in ("merge", "name", "keep"):
         if getattr(arguments, name):
@@ -143,87 +138,46 @@ def _topics(arguments: Namespace, model: Any, noted: dict) -> Outcome:
     columns = [name if name in names else None for name in (settings.get("time"), settings.get("id"))]
     corpus = read_corpus(documents, text, arguments.time or columns[0], columns[1], model.vectorizer_)
     findings = study_topics(model, corpus, seed=noted.get("seed", 0))
-    findings = replace(findings, title=arguments.title or findings.title)
-    with opened_outputs(arguments, os.path.dirname(path)) as outputs:
-        write_text(outputs, path, lambda: render_topics(findings))
-    if arguments.open:
-        import webbrowser
-
-        webbrowser.open("file://" + os.path.abspath(path))
-    told = {
-        "table": documents.name,
-        "rows": findings.n_documents,
-        "summary": findings.summary,
-        "limits": findings.limits,
-    }
-    return Outcome("\n".join([*map(said, findings.summary), f"wrote {path}"]), told | {"files": [path]})
+    return _written(arguments, path, documents.name, findings.n_documents, findings, render_topics)
 
 
 def _ratings(arguments: Namespace, model: Any, noted: dict) -> Outcome:
     """The page of a recommender, of the ratings it was learned from."""
-    from dataclasses import replace
-
     from ...report.recommend import render_ratings
     from ..ratings import ratings_asked, restudied
-    from ._results import write_text
 
-    for name in ("merge", "name", "keep", "text", "time"):
-        if getattr(arguments, name):
-            raise ValueError(f"--{name} is not for a recommender; leave it out.")
+    _refuse(arguments, "a recommender")
     if not arguments.sql:
         arguments.file = arguments.file or beside(arguments.model, noted, f"report {arguments.model}")
     table = ratings_asked(arguments)
     path = _place(arguments, table.name)
     findings = restudied(arguments.model, model, table, noted)
-    findings = replace(findings, title=arguments.title or findings.title)
-    with opened_outputs(arguments, os.path.dirname(path)) as outputs:
-        write_text(outputs, path, lambda: render_ratings(findings))
-    if arguments.open:
-        import webbrowser
-
-        webbrowser.open("file://" + os.path.abspath(path))
-    told = {"table": table.name, "rows": findings.n_ratings, "summary": findings.summary, "limits": findings.limits}
-    return Outcome("\n".join([*map(said, findings.summary), f"wrote {path}"]), told | {"files": [path]})
+    return _written(arguments, path, table.name, findings.n_ratings, findings, render_ratings)
 
 
 def _regimes(arguments: Namespace, model: Any, noted: dict) -> Outcome:
     """The page of a model of regimes, of the series it was learned from or of others."""
-    from dataclasses import replace
-
     from ...report.segment import render_regimes
     from ..series import restudied
-    from ._results import write_text
+    from ._results import worded
 
-    for name in ("merge", "name", "keep", "text", "time"):
-        if getattr(arguments, name):
-            raise ValueError(f"--{name} is not for a model of regimes; leave it out.")
+    _refuse(arguments, "a model of regimes")
     if not arguments.sql:
         arguments.file = arguments.file or beside(arguments.model, noted, f"report {arguments.model}")
     found, choice, _ = restudied(arguments, model, noted, check=True)
     path = _place(arguments, choice.table.reader.name)
-    found = replace(found, title=arguments.title or found.title)
-    with opened_outputs(arguments, os.path.dirname(path)) as outputs:
-        write_text(outputs, path, lambda: render_regimes(found))
-    if arguments.open:
-        import webbrowser
-
-        webbrowser.open("file://" + os.path.abspath(path))
-    told = {"table": choice.table.reader.name, "rows": found.n_rows, "summary": found.summary, "limits": found.limits}
-    return Outcome("\n".join([*map(said, found.summary), f"wrote {path}"]), told | {"files": [path]})
+    return _written(
+        arguments, path, choice.table.reader.name, found.n_rows, found, lambda each: render_regimes(worded(each))
+    )
 
 
 def _network(arguments: Namespace, model: Any, noted: dict) -> Outcome:
     """The page of a belief network, of the table it was learned from or of another."""
-    from dataclasses import replace
-
     from ...graph.choice import study_table
     from ...report.network import render_dependencies
-    from ._results import write_text
-    from .network import worded
+    from ._results import worded
 
-    for name in ("merge", "name", "keep", "text", "time"):
-        if getattr(arguments, name):
-            raise ValueError(f"--{name} is not for a belief network; leave it out.")
+    _refuse(arguments, "a belief network")
     table, settings = _open(arguments, model, noted), noted.get("settings", {})
     path = _place(arguments, table.reader.name)
     asked = {
@@ -231,29 +185,18 @@ def _network(arguments: Namespace, model: Any, noted: dict) -> Outcome:
     }
     choice = study_table(model, table, check=settings.get("check") or 0, seed=noted.get("seed", 0), **asked)
     found = choice.study()
-    found = replace(found, title=arguments.title or found.title)
-    with opened_outputs(arguments, os.path.dirname(path)) as outputs:
-        write_text(outputs, path, lambda: render_dependencies(worded(found)))
-    if arguments.open:
-        import webbrowser
-
-        webbrowser.open("file://" + os.path.abspath(path))
-    told = {"table": table.reader.name, "rows": found.n_rows, "summary": found.summary, "limits": found.limits}
-    return Outcome("\n".join([*map(said, found.summary), f"wrote {path}"]), told | {"files": [path]})
+    return _written(
+        arguments, path, table.reader.name, found.n_rows, found, lambda each: render_dependencies(worded(each))
+    )
 
 
 def _learned(arguments: Namespace, model: Any, noted: dict) -> Outcome:
     """The page of a predictor of a column, of the table it was learned from; models are compared again."""
-    from dataclasses import replace
-
     from ...learning import choose_predictor
     from ...report.learn import render_learned
-    from ._results import write_text
-    from .learn import worded
+    from ._results import worded
 
-    for name in ("merge", "name", "keep", "text", "time"):
-        if getattr(arguments, name):
-            raise ValueError(f"--{name} is not for a predictor of a column; leave it out.")
+    _refuse(arguments, "a predictor of a column")
     settings = noted.get("settings", {})
     if "target" not in settings:
         raise ValueError(f"{arguments.model} does not say what it predicts; learn it again with tacit learn.")
@@ -264,15 +207,38 @@ def _learned(arguments: Namespace, model: Any, noted: dict) -> Outcome:
         seed=noted.get("seed", 0), budget=model.budget,
     )  # fmt: skip
     found = choice.study(seed=noted.get("seed", 0))
+    return _written(arguments, path, table.reader.name, found.n_rows, found, lambda each: render_learned(worded(each)))
+
+
+def _refuse(arguments: Namespace, what: str) -> None:
+    """Refuse options for groups and texts, naming what the model is."""
+    for name in ("merge", "name", "keep", "text", "time"):
+        if getattr(arguments, name):
+            raise ValueError(f"--{name} is not for {what}; leave it out.")
+
+
+def _written(
+    arguments: Namespace, path: str, table: str, n_rows: int, found: Any, render: Callable[[Any], str]
+) -> Outcome:
+    """Write the page of findings, and tell them."""
+    from dataclasses import replace
+
+    from ._results import write_text
+
     found = replace(found, title=arguments.title or found.title)
     with opened_outputs(arguments, os.path.dirname(path)) as outputs:
-        write_text(outputs, path, lambda: render_learned(worded(found)))
+        write_text(outputs, path, lambda: render(found))
+    _show(arguments, path)
+    told = {"table": table, "rows": n_rows, "summary": found.summary, "limits": found.limits, "files": [path]}
+    return Outcome("\n".join([*map(said, found.summary), f"wrote {path}"]), told)
+
+
+def _show(arguments: Namespace, path: str) -> None:
+    """Open the page in the browser, where that was asked for."""
     if arguments.open:
         import webbrowser
 
         webbrowser.open("file://" + os.path.abspath(path))
-    told = {"table": table.reader.name, "rows": found.n_rows, "summary": found.summary, "limits": found.limits}
-    return Outcome("\n".join([*map(said, found.summary), f"wrote {path}"]), told | {"files": [path]})
 
 
 def _stem(arguments: Namespace) -> str:

@@ -100,12 +100,10 @@ def run(arguments: Namespace) -> Outcome:
 def _write(arguments: Namespace, choice: Any, found: Any, folder: str, names: list[str]) -> dict[str, str]:
     """Write the tables, the model and the page: everything or nothing. Returns what each file is, by path."""
     import os
-    from dataclasses import replace
 
     from ... import save
     from ...report.segment import render_regimes
-    from ..voice import said, spoken
-    from ._results import outputs_of, write_tables, write_text
+    from ._results import outputs_of, worded, write_tables, write_text
 
     table = choice.table
     settings = {
@@ -123,11 +121,7 @@ def _write(arguments: Namespace, choice: Any, found: Any, folder: str, names: li
         save(choice.model, outputs.file(model), notes=notes)
         files[model] = "the model, for new series"
         if not arguments.no_report:
-            worded = replace(
-                found, notes=tuple(map(said, found.notes)), summary=list(map(spoken, found.summary)),
-                limits=list(map(spoken, found.limits)),
-            )  # fmt: skip
-            write_text(outputs, page, lambda: render_regimes(worded))
+            write_text(outputs, page, lambda: render_regimes(worded(found)))
             files[page] = "the page; open it in a browser"
     return files
 
