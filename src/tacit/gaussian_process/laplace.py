@@ -18,7 +18,6 @@ from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
 from scipy.special import expit
 
 from ..declared import OBJECTIVE, SQUARES, Numbers, Part, declare, savable
-from ..source.threads import all_of, slices
 from .averages import logistic_mean
 from .evidence import factored
 from .kernels import Kernel
@@ -90,9 +89,8 @@ class BinaryMode:
             V = dtrtrs(self.factor, (K * self.root).T, lower=1)[0]
             return mean, np.einsum("ij,ij->j", V, V)
 
-        threads = covariance.threads if covariance.tree is not None else 1
-        found = all_of(one, slices(len(X), len(points)), threads, serial_blas=True)
-        return np.concatenate([m for m, _ in found]), prior - np.concatenate([less for _, less in found])
+        mean, less = covariance.in_parts(one, len(X), len(points))
+        return mean, prior - less
 
     def probability(self, covariance: Covariance, X: Any, points: Any) -> np.ndarray:
         """Probability of class 1 of rows, averaged over f."""

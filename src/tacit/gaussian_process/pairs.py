@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import machine_memory
-from ..source.threads import all_of, thread_count, tile_pairs
+from ..source.threads import all_of, slices, thread_count, tile_pairs
 from .covariance import expression
 
 __all__ = ["Covariance", "Slopes", "check_square"]
@@ -98,6 +98,12 @@ class Covariance:
             return np.einsum("ij,ijp->p", G, steep)
 
         return np.array(K, dtype=np.float64, order="F"), pulled
+
+    def in_parts(self, function: Callable[[slice], tuple], n_rows: int, n_points: int) -> list[np.ndarray]:
+        """What a function of a slice of rows gives, one after the other: each of its arrays for all rows."""
+        threads = self.threads if self.tree is not None else 1
+        found = all_of(function, slices(n_rows, n_points), threads, serial_blas=True)
+        return [np.concatenate(part) for part in zip(*found)]
 
     def cross(self, theta: np.ndarray, A: Any, B: Any) -> np.ndarray:
         """k(A, B), without noise, for rows A that make a small block with those of B."""

@@ -17,7 +17,6 @@ from scipy.linalg.lapack import dpotri, dpotrs, dtrtrs
 from scipy.special import logsumexp, softmax
 
 from ..declared import OBJECTIVE, SQUARES, Numbers, Part, declare, savable
-from ..source.threads import all_of, slices
 from .averages import softmax_mean
 from .evidence import factored
 from .kernels import Kernel
@@ -72,9 +71,8 @@ class SoftmaxMode:
             U = np.array(tied)
             return K @ self.dual, spread + np.einsum("cir,dir->rcd", U, U, optimize=True)
 
-        threads = covariance.threads if covariance.tree is not None else 1
-        found = all_of(one, slices(len(X), len(points)), threads, serial_blas=True)
-        return np.concatenate([m for m, _ in found]), np.concatenate([s for _, s in found])
+        mean, covariances = covariance.in_parts(one, len(X), len(points))
+        return mean, covariances
 
     def probabilities(self, covariance: Covariance, X: Any, points: Any) -> np.ndarray:
         """Probabilities of the classes of rows, averaged over f."""
