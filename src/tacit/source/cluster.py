@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from typing import Any
 
 from . import partition
@@ -12,6 +13,7 @@ from .threads import n_cores
 
 __all__ = ["Cluster", "Here", "cluster_of", "places", "require_dask"]
 
+WATCH = 1.0  # seconds between looks at which workers there are
 READ_RETRIES = 3  # a file system may fail for a moment; a function of rows that fails once fails always
 
 
@@ -56,7 +58,7 @@ class Here:
     def hold(self, function: Any) -> Any:
         return function
 
-    def call(self, name: str, function: Callable, each: Any, *args: Any) -> Any:
+    def call(self, name: str, function: Callable, each: Any, *args: Any, stays: bool = False) -> Any:
         return function(each, *args)
 
     submit = call
@@ -64,6 +66,10 @@ class Here:
     def gather(self, results: list) -> list:
         """The results themselves."""
         return results
+
+    def finish(self, begin: Callable[[], list]) -> list:
+        """What begin() returns."""
+        return begin()
 
 
 class Cluster:
@@ -75,7 +81,8 @@ class Cluster:
 
     def __init__(self, client: Any):
         self.client = client
-        self._place: dict = {}
+        self._place: dict = {}  # the worker of each partition, by its key
+        self._size: dict = {}
 
     def _n_threads(self) -> int:
         return max(sum(self.client.nthreads().values()), 1)
@@ -102,11 +109,16 @@ class Cluster:
             for each, at, place in zip(partitions, where, chosen)
         ]
         self._place = {each.key: place for each, place in zip(moved, chosen)}
+        self._size = {each.key: size for each, size in zip(moved, sizes)}
         return moved
 
-    def call(self, name: str, function: Callable, each: Any, *args: Any) -> Any:
-        """Call function on the worker that holds the partition, or on any other once that one is gone."""
-        return self.submit(name, function, each, *args, **_at(self._place.get(each.key)))
+    def call(self, name: str, function: Callable, each: Any, *args: Any, stays: bool = False) -> Any:
+        """Call function on the worker that holds the partition.
+
+        A busy worker's task may move to another one with a copy of the partition, unless it stays: then it also waits for a
+        worker that is gone, for which `finish` finds another.
+        """
+        return self.submit(name, function, each, *args, **_at(self._place.get(each.key), stays))
 
     def hold(self, function: Any) -> Any:
         """The function as the result of a task: sent once to each worker, however many partitions it has."""
@@ -117,10 +129,37 @@ class Cluster:
         key = f"tacit-{name}-{uuid.uuid4().hex}"
         return self.client.submit(function, *args, key=key, pure=False, **settings)
 
+    def finish(self, begin: Callable[[], list]) -> list:
+        """Results of the futures that begin() makes; it is called again where a worker of partitions is gone."""
+        futures = begin()
+        while not self._done(futures):
+            if self._settled():
+                futures = begin()
+        return self.gather(futures)
+
+    def _done(self, futures: list) -> bool:
+        """Whether all futures have come to an end, after a while."""
+        from distributed import wait
+
+        try:
+            with self.client.as_current():
+                wait(futures, timeout=WATCH)
+        except CancelledError:
+            return True  # `gather` tells
+        except TimeoutError:
+            return False
+        return True
+
+    def _settled(self) -> bool:
+        """Whether partitions of workers that are gone were given to others."""
+        threads = self.client.nthreads()
+        if not threads or set(self._place.values()) <= {None, *threads}:
+            return False
+        self._place = dict(zip(self._place, places([*self._place.values()], [*self._size.values()], threads)))
+        return True
+
     def gather(self, futures: list) -> list:
         """Results of futures; what went wrong on a worker is raised here."""
-        from concurrent.futures import CancelledError
-
         from distributed.scheduler import KilledWorker
 
         try:
@@ -138,9 +177,9 @@ class Cluster:
             ) from error
 
 
-def _at(place: str | None) -> dict:
+def _at(place: str | None, stays: bool = False) -> dict:
     """Settings of a task that should run at a place. Left free, Dask would rather move small partitions than wait."""
-    return {} if place is None else {"workers": [place], "allow_other_workers": True}
+    return {} if place is None else {"workers": [place], "allow_other_workers": not stays}
 
 
 def places(where: list, sizes: list, threads: dict) -> list:

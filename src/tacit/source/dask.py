@@ -163,17 +163,26 @@ class DaskSource(Source):
         The order of additions depends on the partitions alone, so results depend neither on timing nor on which worker
         holds what.
         """
-        level = self._over_partitions("sum", partition.sum_blocks, function)
-        while len(level) > 1:
-            groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
-            level = [self.cluster.submit("add", partition.add_up, *group) for group in groups]
-        return self.cluster.gather(level)[0]
-
-    def _over_partitions(self, name: str, work: Callable, function: Callable) -> list:
-        """Futures of the work on all partitions, which is told the function and the number of each one's first unit."""
         held = self._held(function)
+
+        def begin() -> list:
+            level = self._over_partitions("sum", partition.sum_blocks, held)
+            while len(level) > 1:
+                groups = [level[i : i + FAN_IN] for i in range(0, len(level), FAN_IN)]
+                level = [self.cluster.submit("add", partition.add_up, *group) for group in groups]
+            return level
+
+        return self.cluster.finish(begin)[0]
+
+    def _over_partitions(self, name: str, work: Callable, held: Any) -> list:
+        """Futures of the work on all partitions, which is told the pass and the number of each one's first unit.
+
+        Partitions whose units remember are not worked on elsewhere while their worker lives.
+        """
+        stays = self._pass.blank is not None
         return [
-            self.cluster.call(name, work, each, held, int(first)) for each, first in zip(self._partitions, self._starts)
+            self.cluster.call(name, work, each, held, int(first), stays=stays)
+            for each, first in zip(self._partitions, self._starts)
         ]
 
     def _held(self, function: Callable) -> Any:
@@ -203,7 +212,8 @@ class DaskSource(Source):
         """The records of all units in order, or None where nothing is kept."""
         if self._pass.blank is None:
             return None
-        return Arrays.concatenate(self.cluster.gather(self._over_partitions("recall", partition.recall, _nothing)))
+        held = self._held(_nothing)
+        return Arrays.concatenate(self.cluster.finish(lambda: self._over_partitions("recall", partition.recall, held)))
 
     def eligible(self) -> np.ndarray:
         found = self.cluster.gather([self.cluster.call("units", partition.eligible, each) for each in self._partitions])
