@@ -199,3 +199,11 @@ def test_bad_rows():
     np.testing.assert_allclose(constant.predict(POINTS), 3.0, atol=1e-3)
     one = RelevanceVectorRegressor().fit([[1.0]], [2.0])
     assert np.isfinite(one.predict([[1.0]], return_std=True)).all()
+
+
+def test_columns_of_other_units_are_told():
+    X = np.random.default_rng(0).normal(size=(30, 3)) * [1.0, 5000.0, 1.0]
+    with pytest.warns(
+        UserWarning, match=r"column 1 varies [\d.e+]+ times as much.*make_pipeline\(StandardScaler\(\), Rel"
+    ):
+        RelevanceVectorRegressor().fit(X, X[:, 0])

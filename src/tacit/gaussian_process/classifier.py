@@ -21,7 +21,7 @@ from ..kernels import host
 from .kernels import RBF, CompoundKernel, ConstantKernel
 from .laplace import Binary, BinaryMode
 from .pairs import Covariance, check_square
-from .predictions import check_kernel, in_memory
+from .predictions import check_kernel, check_refused, in_memory
 from .search import best_of, check_optimizer
 from .softmax import Softmax, SoftmaxMode
 
@@ -37,6 +37,7 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
     Works where scikit-learn's does, with the same settings, methods and attributes. Beyond it: several classes jointly, kernels
     in tiles whose slopes are passed back, two matrices of memory for two classes, and exact averages of probabilities.
 
+    Columns of different units need a length scale each, as ``RBF(np.ones(n_features))`` has, or a StandardScaler before.
     Missing cells are refused: a kernel needs every cell. Impute them first with `tacit.impute.GaussianImputer`.
 
     Parameters
@@ -138,7 +139,7 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
 
     # Learning
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Learn the hyperparameters, and the mode of f.
 
         Parameters
@@ -147,11 +148,15 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
             Rows.
         y : array-like of shape (n_samples,)
             Classes, of which there are at least two.
+        **refused
+            Nothing more is taken; of `sample_weight` the error says what to do.
 
         Returns
         -------
         self
         """
+        remedy = "repeat rows, or use RelevanceVectorClassifier or BayesianLogisticRegression, which take weights"
+        check_refused(self, refused, remedy)
         self._check_settings()
         X, self.classes_, self.y_train_ = self._rows_and_classes(X, y)
         if len(self.classes_) == 1:

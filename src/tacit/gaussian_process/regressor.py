@@ -26,7 +26,7 @@ from .inducing_fit import ByInducingPoints
 from .kernels import RBF, ConstantKernel, Kernel
 from .noise import RowNoise, checked_alpha
 from .pairs import Covariance, check_square
-from .predictions import Predictions, check_kernel, in_memory
+from .predictions import Predictions, check_kernel, check_refused, in_memory
 from .search import best_of, check_optimizer
 
 __all__ = ["GaussianProcessRegressor"]
@@ -42,6 +42,7 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
     their slopes passed back, so that exact fits take the memory of one matrix of all pairs; noise may differ between groups of
     rows; and inducing points stand for rows of any number, in memory, in files, on clusters or on a GPU.
 
+    Columns of different units need a length scale each, as ``RBF(np.ones(n_features))`` has, or a StandardScaler before.
     Missing cells are refused: a kernel needs every cell. Impute them first with `tacit.impute.GaussianImputer`.
 
     Parameters
@@ -158,7 +159,7 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
             check_number("inducing_points", self.inducing_points, numbers.Integral, 1)
         check_n_jobs(self.n_jobs)
 
-    def fit(self, X: Any, y: Any, noise_groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, noise_groups: Any = None, **refused: Any) -> Self:
         """Learn the hyperparameters, and keep what predictions need.
 
         Parameters
@@ -169,11 +170,14 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
             Targets; the names of columns where X is read from a file.
         noise_groups : array-like of shape (n_samples,), optional
             The group of each row, by any name; a variance of noise is learned of each, beside `alpha` and that of a WhiteKernel.
+        **refused
+            Nothing more is taken; of `sample_weight` the error says what to do.
 
         Returns
         -------
         self
         """
+        check_refused(self, refused, "a weighty row has little noise: set alpha=variance / sample_weight")
         self._check_settings()
         for name in ("X_train_", "y_train_", "inducing_points_", "inner_"):  # some are of one route alone
             self.__dict__.pop(name, None)

@@ -15,11 +15,12 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.supervised import Supervised
-from ..checks import check_n_jobs, check_out, check_weight
+from ..checks import check_n_jobs, check_out, check_weight, warn_of_light_rows
 from ..declared import SQUARES, Numbers, Part
 from ..families.laws import NormalLaw, StudentLaw
 from ..kernels import host, rows_on_host
 from ..source import Block, Source, is_streamed
+from ..source.dask import is_dask
 from ..source.writer import ParquetWriter
 from .design import HELD, Design, design_of, of_rows
 from .joint import EXACT, Joints, draw_joints, drawn_around, few, joints_around, learn_joint, noise_levels, predicted
@@ -87,7 +88,8 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         y : array-like of shape (n_samples,) or (n_samples, n_targets), or name of a column
             What is to be predicted.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: weight 2 is as good as the row given twice.
+            Row weights, which are numbers of rows: weight 2 is as good as the row given twice. Weights of which only ratios
+            mean anything are divided by their mean first.
 
         Returns
         -------
@@ -97,9 +99,12 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         self.draws_ = self.fit_ = None
         design = self._of_array(X, y, sample_weight)
         if design is not None:
+            warn_of_light_rows(sample_weight, stacklevel=2)
             self._publish(self._learn(design), design, X.dtype)
             return self
         source = self._open_targets(X, y, sample_weight)
+        if not is_dask(X):
+            warn_of_light_rows(sample_weight, stacklevel=2)
         design = design_of(source, self.fit_intercept)
         if design is None:
             self._fit_incomplete(source)
@@ -306,8 +311,8 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         known = getattr(self, "known_", None)
         if known is not None and not known.dof >= 1.0:
             raise ValueError(
-                f"an interval is not known: rows of total weight {self.n_weight_:g} leave nothing to tell the noise from; give at "
-                "least 2 rows, or known precisions with updates='given'."
+                f"an interval is not known: rows of total weight {self.n_weight_:g} leave nothing to tell the noise from; give "
+                "at least 2 rows, or known precisions with updates='given'."
             )
         return None if known is None else drawn(known, self._prior)
 
@@ -339,8 +344,9 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         return self.dof_
 
     def _no_dof(self) -> str:
-        rows = f"{self.n_weight_:g} rows and {len(self.X_offset_)} columns leave {max(self.dof_.min(), 0.0):.2g} degrees of freedom"
-        return f"{rows} for the noise; use tacit.linear_model.BayesianLinearRegression, or more rows"
+        rows, left = f"{self.n_weight_:g} rows and {len(self.X_offset_)} columns", max(self.dof_.min(), 0.0)
+        told = f"{rows} leave {left:.2g} degrees of freedom for the noise"
+        return f"{told}; use tacit.linear_model.BayesianLinearRegression, or more rows"
 
     def _over_draws(self, joints: Joints, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances of the targets under every draw, (n, m, draws)."""

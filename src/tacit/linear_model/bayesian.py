@@ -93,7 +93,7 @@ class EvidenceModel(LinearModel):
         return None if self.updates == "given" else self._draws_by
 
     def _noise_dof(self) -> np.ndarray:
-        return np.full(len(self.dof_), np.inf) if self.updates == "given" else super()._noise_dof()
+        return np.full(len(self.dof_), 1e12) if self.updates == "given" else super()._noise_dof()
 
     @property
     def log_evidence_(self) -> Any:

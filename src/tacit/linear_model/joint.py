@@ -37,7 +37,10 @@ from .design import Design, of_moments, of_rows
 from .known import Known
 from .spread import Features, Spread
 
-__all__ = ["EXACT", "Joints", "LinearGaussian", "draw_joints", "drawn_around", "few", "joints_around", "learn_joint", "noise_levels", "predicted"]
+__all__ = [
+    "EXACT", "Joints", "LinearGaussian", "draw_joints", "drawn_around", "few", "joints_around", "learn_joint", "noise_levels",
+    "predicted",
+]  # fmt: skip
 
 FLOOR = 1e-9
 NOTHING = 1e-6  # share of the target's variance below which EM ends: the likelihood may have no maximum

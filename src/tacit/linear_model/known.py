@@ -62,7 +62,7 @@ class Known(Arrays):
         scale = np.sqrt(np.where(variance > 1e-26 * (variance + design.center**2), variance, 1.0))
         dof = np.float64(design.weight - float(fit_intercept))
         if isinstance(design.X, np.ndarray) and design.X.size <= MOST_ROWS:
-            R = np.linalg.qr(np.hstack([design.X / scale, design.Y]), mode="r")
+            R: np.ndarray = np.linalg.qr(np.hstack([design.X / scale, design.Y]), mode="r")  # type: ignore[assignment]
             return cls(R[:d, :d], R[:d, d:], (R[d:, d:] ** 2).sum(axis=0), scale, dof)
         spectrum = design.scaled(scale).spectrum
         root = np.sqrt(spectrum.values)[:, None]
@@ -137,7 +137,7 @@ def _unexplained(Z: np.ndarray, t: np.ndarray, v: np.ndarray) -> float:
 
 
 def _coefficients(Z: np.ndarray, t: np.ndarray, v: np.ndarray, noise: float, rng: np.random.Generator) -> np.ndarray:
-    """A draw of coefficients given their prior variances in units of the noise, as draws are of those of fewer rows than columns."""
+    """A draw of coefficients given their prior variances in units of the noise."""
     deviation = np.sqrt(noise)
     before = deviation * np.sqrt(v) * rng.standard_normal(len(v))
     if not len(Z):

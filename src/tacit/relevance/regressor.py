@@ -68,6 +68,8 @@ class RelevanceVectorRegressor(RegressorMixin, RelevanceVectors):
 
     Notes
     -----
+    Named kernels have one width for all columns: scale columns first, for example with ``make_pipeline(StandardScaler(), …)``.
+
     Far from all vectors the functions are 0, and so is what their weights add to the standard deviation: unlike a Gaussian
     process, the model is most certain where it has seen nothing. Do not extrapolate with local kernels.
 
