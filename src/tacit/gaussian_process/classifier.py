@@ -22,7 +22,7 @@ from .kernels import RBF, CompoundKernel, ConstantKernel
 from .laplace import Binary, BinaryMode
 from .pairs import Covariance, check_square
 from .predictions import check_kernel, check_refused, in_memory
-from .search import best_of, check_optimizer
+from .search import best_of, check_optimizer, sampled
 from .softmax import Softmax, SoftmaxMode
 
 __all__ = ["GaussianProcessClassifier"]
@@ -204,14 +204,19 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
         """The mode of a problem at the best hyperparameters."""
         kernel = problem.covariance.kernel
 
-        def objective(theta: np.ndarray, eval_gradient: bool = True) -> Any:
-            value, slopes = problem.evidence(theta, eval_gradient)
-            return (-value, -slopes) if eval_gradient else -value
+        def of(problem: Any) -> Any:
+            def objective(theta: np.ndarray, eval_gradient: bool = True) -> Any:
+                value, slopes = problem.evidence(theta, eval_gradient)
+                return (-value, -slopes) if eval_gradient else -value
+
+            return objective
 
         if self.optimizer is not None and kernel.n_dims > 0:
+            some = self._sampled(problem)
             theta, value = best_of(
-                objective, kernel.theta, kernel.bounds, self.optimizer, self.n_restarts_optimizer, rng
-            )
+                of(problem), kernel.theta, kernel.bounds, self.optimizer, self.n_restarts_optimizer, rng,
+                None if some is None else (of(some), len(problem.X) / len(some.X)),
+            )  # fmt: skip
             if np.isfinite(value):
                 kernel.theta = theta
             kernel._check_bounds_params()
@@ -221,6 +226,16 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
             raise np.linalg.LinAlgError(
                 f"The kernel, {kernel}, is not returning a positive definite matrix; add a WhiteKernel to it."
             ) from None
+
+    def _sampled(self, problem: Any) -> Any:
+        """The problem of a sample of the rows; None where they are few, or the sample lacks a class."""
+        rows = None if problem.covariance.tree is None else sampled(len(problem.X))
+        if rows is None:
+            return None
+        codes = problem.y.argmax(axis=1) if problem.y.ndim > 1 else problem.y.astype(int)
+        if len(np.unique(codes[rows])) < len(np.unique(codes)):
+            return None
+        return type(problem)(problem.covariance, problem.X[rows], codes[rows], self.max_iter_predict)
 
     # Answers
 

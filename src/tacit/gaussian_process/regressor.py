@@ -27,7 +27,7 @@ from .kernels import RBF, ConstantKernel, Kernel
 from .noise import RowNoise, checked_alpha
 from .pairs import Covariance, check_square
 from .predictions import Predictions, check_kernel, check_refused, in_memory
-from .search import best_of, check_optimizer
+from .search import best_of, check_optimizer, sampled
 
 __all__ = ["GaussianProcessRegressor"]
 
@@ -206,16 +206,22 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
         self, covariance: Covariance, Y: np.ndarray, noise: RowNoise, start: np.ndarray
     ) -> tuple[np.ndarray, RowNoise]:
         """The hyperparameters of the kernel, and of the noise, that are best."""
-        n_theta = self.kernel_.n_dims
+        n_theta, X = self.kernel_.n_dims, self.X_train_
 
-        def objective(theta: np.ndarray, eval_gradient: bool = True) -> Any:
-            found = self._evidence(covariance, theta, Y, noise, eval_gradient)
-            return (-found[0], -found[1]) if eval_gradient else -found[0]
+        def of(X: Any, Y: np.ndarray, noise: RowNoise) -> Any:
+            def objective(theta: np.ndarray, eval_gradient: bool = True) -> Any:
+                found = self._evidence(covariance, theta, X, Y, noise, eval_gradient)
+                return (-found[0], -found[1]) if eval_gradient else -found[0]
 
+            return objective
+
+        some = None if covariance.tree is None else sampled(len(Y))
+        sample = None if some is None else (of(X[some], Y[some], noise.taken(some)), len(Y) / len(some))
         bounds = np.vstack([self.kernel_.bounds.reshape(-1, 2), noise.bounds])
         best, value = best_of(
-            objective, start, bounds, self.optimizer, self.n_restarts_optimizer, check_random_state(self.random_state)
-        )
+            of(X, Y, noise), start, bounds, self.optimizer, self.n_restarts_optimizer,
+            check_random_state(self.random_state), sample,
+        )  # fmt: skip
         if not np.isfinite(value):
             best = start
         self.kernel_.theta = best[:n_theta]
@@ -223,12 +229,12 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
         return best, noise.at(best[n_theta:])
 
     def _evidence(
-        self, covariance: Covariance, theta: np.ndarray, Y: np.ndarray, noise: RowNoise, gradient: bool
+        self, covariance: Covariance, theta: np.ndarray, X: Any, Y: np.ndarray, noise: RowNoise, gradient: bool
     ) -> tuple[float, np.ndarray]:
         """Log marginal likelihood of hyperparameters of kernel and noise, −∞ where there is none, and its gradient."""
         n_theta = self.kernel_.n_dims
         noise = noise.at(theta[n_theta:])
-        found = evidence(covariance, theta[:n_theta], self.X_train_, Y, noise.variance, gradient)
+        found = evidence(covariance, theta[:n_theta], X, Y, noise.variance, gradient)
         if found is None:
             return -np.inf, np.zeros(len(theta))
         return found.value, np.concatenate([found.slopes, noise.pull(found.noise_slopes)]) if gradient else found.slopes
