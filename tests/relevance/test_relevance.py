@@ -211,8 +211,7 @@ def test_columns_of_other_units_are_told():
 
 
 def test_intervals_of_few_rows(tmp_path):
-    """Vectors are chosen among as many as there are rows: standard deviations that take them for known hold half of what they
-    promise at 20 rows, intervals all."""
+    """Standard deviations that take vectors for known, of 20 rows, promise far too much; intervals do not."""
     told, inside = [], []
     for seed in range(8):
         rng = np.random.default_rng(seed)

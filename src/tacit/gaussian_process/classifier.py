@@ -111,7 +111,10 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
     }
     _needs = ("kernel",)
     _takes_missing = False
-    _missing_remedy = "and a kernel needs every cell: impute them first with tacit.impute.GaussianImputer"
+    _missing_remedy = (
+        "and a kernel needs every cell: impute them first, for example with make_pipeline(tacit.impute.GaussianImputer(), "
+        "GaussianProcessClassifier())"
+    )
     _min_rows = 1
 
     def _check_settings(self) -> None:

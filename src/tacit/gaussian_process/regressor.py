@@ -141,7 +141,10 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
     }
     _needs = ("kernel",)
     _takes_missing = False
-    _missing_remedy = "and a kernel needs every cell: impute them first with tacit.impute.GaussianImputer"
+    _missing_remedy = (
+        "and a kernel needs every cell: impute them first, for example with make_pipeline(tacit.impute.GaussianImputer(), "
+        "GaussianProcessRegressor())"
+    )
     _min_rows = 1
 
     def __sklearn_tags__(self) -> Any:

@@ -51,11 +51,10 @@ def best_of(
     if sample is not None and optimizer == "fmin_l_bfgs_b":
         fewer, times = sample
         near, value = best_of(fewer, start, bounds, optimizer, n_restarts, rng)
-        found = (
-            _finished(objective, near, bounds, times * _curvature(fewer, near, bounds)) if np.isfinite(value) else None
-        )
-        if found is not None:
-            return found
+        if np.isfinite(value):
+            reached = _finished(objective, near, bounds, times * _curvature(fewer, near, bounds))
+            if reached is not None:
+                return reached
     if n_restarts and not np.isfinite(bounds).all():
         raise ValueError(
             "Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite; give the kernel finite "
@@ -96,7 +95,7 @@ def _curvature(objective: Callable, theta: np.ndarray, bounds: np.ndarray) -> np
 def _finished(
     objective: Callable, theta: np.ndarray, bounds: np.ndarray, curvature: np.ndarray
 ) -> tuple[np.ndarray, float] | None:
-    """The minimum within bounds from a place near it, by steps along curvature that is brought up to date; None where that fails."""
+    """The minimum within bounds from a place near it, by steps with curvature; None where they lead nowhere."""
     low, high = bounds.T
     value, slope = objective(theta)
     for _ in range(STEPS):

@@ -78,7 +78,7 @@ class RelevanceVectors(_Learned):
     def _missing_remedy(self) -> str:  # type: ignore[override]
         return (
             f"and the kernels of {type(self).__name__} take no missing values; fill them before it, for example with "
-            "make_pipeline(tacit.impute.GaussianImputer(), …)"
+            f"make_pipeline(tacit.impute.GaussianImputer(), {type(self).__name__}())"
         )
 
     def __sklearn_tags__(self) -> Any:
