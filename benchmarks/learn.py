@@ -1,7 +1,7 @@
 """`tacit.learning` beside what one tries first in scikit-learn: errors on rows held out of all, shares inside intervals.
 
 python -m benchmarks.learn [FOLDER]   FOLDER: further tables NAME.TARGET.csv; one row of the table printed for each
-python -m benchmarks.learn fresh      of three large tables in TACIT_DATA: the error told by few rows, and that of all others
+python -m benchmarks.learn fresh      the error told by few rows of large tables in TACIT_DATA, and that of others
 """
 
 import os

@@ -13,7 +13,8 @@ from .notes import Note
 
 __all__ = [
     "as_numpy", "as_rows", "check_choice", "check_columns", "check_memory", "check_n_jobs", "check_number", "check_out",
-    "check_positive", "check_range", "check_rows", "check_shaped", "check_weight", "machine_memory", "warn_of_light_rows",
+    "check_positive", "check_range", "check_rows", "check_shaped", "check_table", "check_weight", "machine_memory",
+    "warn_of_light_rows",
 ]  # fmt: skip
 
 HEAVIEST = 1e50
@@ -168,6 +169,19 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
             raise
         raise ValueError(f"{error}{_first_text(estimator, X)}: {estimator._text_remedy}.") from None
     check_range(X, estimator._largest, estimator._told)
+    return X
+
+
+def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """A table with columns of any kind, or nested lists, as a schema encodes it; its columns are learned, or checked."""
+    from sklearn.utils.validation import _check_feature_names, _check_n_features
+
+    X = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
+    if hasattr(X, "columns") and not hasattr(X, "column_names"):
+        check_names(X.columns)
+        _check_feature_names(estimator, X, reset=reset)
+    if hasattr(X, "shape"):
+        _check_n_features(estimator, X, reset=reset)
     return X
 
 
