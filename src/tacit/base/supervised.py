@@ -117,10 +117,14 @@ def coded_classes(estimator: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    y = column_or_1d(host(y) if backend(y) == "torch" else as_numpy(y), warn=True)
-    if y.dtype.kind in "iub":  # nothing can be missing of these
-        check_classification_targets(y)
-        return np.unique(y, return_inverse=True)
+    y = host(y) if backend(y) == "torch" else as_numpy(y)
+    if type(y) is not np.ndarray or y.ndim != 1:
+        y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "iub" and len(y):  # nothing can be missing of these
+        classes, codes = np.unique(y, return_inverse=True)
+        if 2 * len(classes) > len(y):  # which may be worth a warning, and is all that checks can find
+            check_classification_targets(y)
+        return classes, codes
     gone = np.array([is_missing(label) for label in y.tolist()], dtype=bool)
     if gone.any():
         raise ValueError(
