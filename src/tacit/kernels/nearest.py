@@ -1,0 +1,250 @@
+"""The nearest rows of queries, by distances of all pairs: exactly, equal distances by number, the lowest first.
+
+Distances of points are sums of powers: Σ_j |x_j − y_j|^p, or the largest gap for p = ∞, always of cells and never of products.
+The best k of a query are a heap of (distance, number) with the worst in front; full heaps make order and blocks irrelevant.
+"""
+
+import numpy as np
+
+from .jit import jit, jit_sums
+
+__all__ = [
+    "fill_from_donors", "nearest_of_points", "nearest_of_products", "nearest_of_values", "power_sums", "push", "sort_heaps",
+    "within_points", "within_products",
+]  # fmt: skip
+
+
+@jit_sums
+def power_sum(x, y, p):
+    """Σ |x − y|^p, or the largest gap."""
+    total = 0.0
+    if p == 2.0:
+        for j in range(len(x)):
+            gap = np.float64(x[j]) - np.float64(y[j])
+            total += gap * gap
+    elif p == 1.0:
+        for j in range(len(x)):
+            total += abs(np.float64(x[j]) - np.float64(y[j]))
+    elif p == np.inf:
+        for j in range(len(x)):
+            total = max(total, abs(np.float64(x[j]) - np.float64(y[j])))
+    else:
+        for j in range(len(x)):
+            total += abs(np.float64(x[j]) - np.float64(y[j])) ** p
+    return total
+
+
+@jit
+def push(value, number, values, numbers):
+    """Put a pair in the place of the heap's worst, if it is better."""
+    if value > values[0] or (value == values[0] and number >= numbers[0]) or value != value:
+        return
+    _sift(value, number, values, numbers, len(values))
+
+
+@jit
+def _sift(value, number, values, numbers, size):
+    """Put a pair in the place of the first of a heap, and the heap in order."""
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        other = child + 1
+        if other < size and (
+            values[other] > values[child] or (values[other] == values[child] and numbers[other] > numbers[child])
+        ):
+            child = other
+        if value > values[child] or (value == values[child] and number > numbers[child]):
+            break
+        values[place], numbers[place] = values[child], numbers[child]
+        place = child
+    values[place], numbers[place] = value, number
+
+
+@jit
+def sort_heaps(values, numbers):
+    """Put every heap in order, the best first."""
+    for i in range(len(values)):
+        for size in range(values.shape[1] - 1, 0, -1):
+            value, number = values[i, size], numbers[i, size]
+            values[i, size], numbers[i, size] = values[i, 0], numbers[i, 0]
+            _sift(value, number, values[i], numbers[i], size)
+
+
+@jit
+def power_sums(A, B, p, out):
+    """Sums of powers of all pairs of rows, into `out`."""
+    for i in range(len(A)):
+        for j in range(len(B)):
+            out[i, j] = power_sum(A[i], B[j], p)
+
+
+@jit
+def nearest_of_points(Q, X, p, own, values, numbers):
+    """The heaps of queries (q, k) are shown all rows of X but their own (−1: none)."""
+    for i in range(len(Q)):
+        for j in range(len(X)):
+            if j != own[i]:
+                value = power_sum(Q[i], X[j], p)
+                if value <= values[i, 0]:
+                    push(value, j, values[i], numbers[i])
+
+
+@jit
+def nearest_of_values(D, start, own, values, numbers):
+    """The heaps of queries are shown the rows from `start` on, which are at the distances D (q, m)."""
+    for i in range(len(D)):
+        for j in range(D.shape[1]):
+            if D[i, j] <= values[i, 0] and start + j != own[i]:
+                push(D[i, j], start + j, values[i], numbers[i])
+
+
+@jit
+def _below(row, limit, found):
+    for j in range(len(row)):
+        found[j] = row[j] <= limit
+
+
+@jit
+def nearest_of_products(S, start, Q, X, unit, square, slack, own, values, numbers):
+    """The heaps of queries are shown rows of X whose distance may be small; returns how many were computed.
+
+    Parameters
+    ----------
+    S : (q, m)
+        ‖y‖² − 2 q·y of scaled rows y, from row `start` of X on; wrong by rounding, but by less than `slack`.
+    Q, X : (q, d), (n, d)
+        Queries and rows as they are.
+    unit : float
+        What one squared distance is in the unit of S.
+    square, slack : (q,)
+        ‖q‖² of scaled queries, and the error of S.
+    own, values, numbers
+        As in `nearest_of_points`; 2-norms, squared.
+    """
+    m, count = S.shape[1], 0
+    found = np.zeros((m + 7) // 8 * 8, np.bool_)
+    words = found.view(np.uint64)
+    limit = np.empty(1, S.dtype)
+    for i in range(len(S)):
+        limit[0] = values[i, 0] * unit - square[i] + slack[i]
+        _below(S[i], limit[0], found[:m])
+        for w in range(len(words)):  # eight at a time: next to none is near
+            if words[w] == 0:
+                continue
+            for c in range(8 * w, min(8 * w + 8, m)):
+                if found[c] and S[i, c] <= limit[0] and start + c != own[i]:
+                    push(power_sum(Q[i], X[start + c], 2.0), start + c, values[i], numbers[i])
+                    limit[0] = values[i, 0] * unit - square[i] + slack[i]
+                    count += 1
+    return count
+
+
+@jit
+def _longer(array, size):
+    """The array with room for twice as many."""
+    longer = np.empty(max(2 * len(array), size), array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+@jit
+def within_points(Q, X, p, own, limit):
+    """Rows of X whose sum of powers is at most limit (q,): how many each query has, their numbers and sums."""
+    count = np.zeros(len(Q), np.int64)
+    numbers, values, at = np.empty(64, np.int64), np.empty(64), 0
+    for i in range(len(Q)):
+        for j in range(len(X)):
+            value = power_sum(Q[i], X[j], p)
+            if value <= limit[i] and j != own[i]:
+                if at == len(numbers):
+                    numbers, values = _longer(numbers, 64), _longer(values, 64)
+                numbers[at], values[at] = j, value
+                at += 1
+                count[i] += 1
+    return count, numbers[:at].copy(), values[:at].copy()
+
+
+@jit
+def within_products(S, start, Q, X, unit, square, slack, own, limit):
+    """As `within_points`, of squared 2-norms, from products as in `nearest_of_products`."""
+    m, at = S.shape[1], 0
+    found = np.zeros((m + 7) // 8 * 8, np.bool_)
+    words = found.view(np.uint64)
+    most = np.empty(1, S.dtype)
+    count = np.zeros(len(S), np.int64)
+    numbers, values = np.empty(64, np.int64), np.empty(64)
+    for i in range(len(S)):
+        most[0] = limit[i] * unit - square[i] + slack[i]
+        _below(S[i], most[0], found[:m])
+        for w in range(len(words)):
+            if words[w] == 0:
+                continue
+            for c in range(8 * w, min(8 * w + 8, m)):
+                if found[c] and start + c != own[i]:
+                    value = power_sum(Q[i], X[start + c], 2.0)
+                    if value <= limit[i]:
+                        if at == len(numbers):
+                            numbers, values = _longer(numbers, 64), _longer(values, 64)
+                        numbers[at], values[at] = start + c, value
+                        at += 1
+                        count[i] += 1
+    return count, numbers[:at].copy(), values[:at].copy()
+
+
+@jit
+def fill_from_donors(D, rows, donors, k, by_distance, levels, means, out):
+    """Fill the missing cells of `rows` from the k nearest donors that have the cell, into `out`.
+
+    Parameters
+    ----------
+    D : (rows, donors)
+        Distances; NaN where unknown: such a donor gives nothing.
+    rows, donors : (rows, d), (donors, d)
+        Missing cells are NaN.
+    k : int
+    by_distance : bool
+        Whether a donor counts by 1 / distance; those at distance 0 alone, where there are any.
+    levels : (d,)
+        How many levels a category has, of which the most frequent is taken, the lowest of several; 0 for numbers, whose mean is.
+    means : (d,)
+        What is filled in where no donor is known.
+    out : (rows, d)
+    """
+    values, numbers = np.empty(k), np.empty(k, np.int64)
+    for i in range(len(rows)):
+        for c in range(rows.shape[1]):
+            out[i, c] = rows[i, c]
+            if rows[i, c] == rows[i, c]:
+                continue
+            values[:], numbers[:], n_known = np.inf, len(donors), 0
+            for j in range(len(donors)):
+                if donors[j, c] == donors[j, c] and D[i, j] == D[i, j]:
+                    n_known += 1
+                    if D[i, j] <= values[0]:
+                        push(D[i, j], j, values, numbers)
+            if n_known == 0:
+                out[i, c] = means[c]
+                continue
+            out[i, c] = _donated(values, numbers, donors[:, c], by_distance, levels[c])
+
+
+@jit
+def _donated(values, numbers, column, by_distance, n_levels):
+    """What the donors of a heap give: their weighted mean, or the level with the greatest weight."""
+    same = False
+    for h in range(len(values)):
+        same = same or values[h] == 0.0
+    total, weight, votes = 0.0, 0.0, np.zeros(max(n_levels, 1))
+    for h in range(len(values)):
+        if numbers[h] == len(column):  # fewer donors than asked for
+            continue
+        w = 1.0
+        if by_distance:
+            w = (1.0 if values[h] == 0.0 else 0.0) if same else 1.0 / values[h]
+        total += w * column[numbers[h]]
+        weight += w
+        if n_levels > 0:
+            votes[int(column[numbers[h]])] += w
+    return np.float64(np.argmax(votes)) if n_levels > 0 else total / weight
