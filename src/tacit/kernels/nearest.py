@@ -9,7 +9,7 @@ import numpy as np
 from .jit import jit, jit_sums
 
 __all__ = [
-    "fill_from_donors", "nearest_of_points", "nearest_of_products", "nearest_of_values", "power_sums", "push", "sort_heaps",
+    "nearest_donors", "nearest_of_points", "nearest_of_products", "nearest_of_values", "power_sums", "push", "sort_heaps",
     "within_points", "within_products",
 ]  # fmt: skip
 
@@ -194,57 +194,21 @@ def within_products(S, start, Q, X, unit, square, slack, own, limit):
 
 
 @jit
-def fill_from_donors(D, rows, donors, k, by_distance, levels, means, out):
-    """Fill the missing cells of `rows` from the k nearest donors that have the cell, into `out`.
+def nearest_donors(D, rows, columns, donors, values, numbers):
+    """The heaps of missing cells are shown the donors that have the cell.
 
     Parameters
     ----------
-    D : (rows, donors)
-        Distances; NaN where unknown: such a donor gives nothing.
-    rows, donors : (rows, d), (donors, d)
+    D : (r, n)
+        Distances of rows to donors; NaN where unknown: such a donor gives nothing.
+    rows, columns : (cells,)
+        Where cells are missing.
+    donors : (n, d)
         Missing cells are NaN.
-    k : int
-    by_distance : bool
-        Whether a donor counts by 1 / distance; those at distance 0 alone, where there are any.
-    levels : (d,)
-        How many levels a category has, of which the most frequent is taken, the lowest of several; 0 for numbers, whose mean is.
-    means : (d,)
-        What is filled in where no donor is known.
-    out : (rows, d)
+    values, numbers : (cells, k)
     """
-    values, numbers = np.empty(k), np.empty(k, np.int64)
-    for i in range(len(rows)):
-        for c in range(rows.shape[1]):
-            out[i, c] = rows[i, c]
-            if rows[i, c] == rows[i, c]:
-                continue
-            values[:], numbers[:], n_known = np.inf, len(donors), 0
-            for j in range(len(donors)):
-                if donors[j, c] == donors[j, c] and D[i, j] == D[i, j]:
-                    n_known += 1
-                    if D[i, j] <= values[0]:
-                        push(D[i, j], j, values, numbers)
-            if n_known == 0:
-                out[i, c] = means[c]
-                continue
-            out[i, c] = _donated(values, numbers, donors[:, c], by_distance, levels[c])
-
-
-@jit
-def _donated(values, numbers, column, by_distance, n_levels):
-    """What the donors of a heap give: their weighted mean, or the level with the greatest weight."""
-    same = False
-    for h in range(len(values)):
-        same = same or values[h] == 0.0
-    total, weight, votes = 0.0, 0.0, np.zeros(max(n_levels, 1))
-    for h in range(len(values)):
-        if numbers[h] == len(column):  # fewer donors than asked for
-            continue
-        w = 1.0
-        if by_distance:
-            w = (1.0 if values[h] == 0.0 else 0.0) if same else 1.0 / values[h]
-        total += w * column[numbers[h]]
-        weight += w
-        if n_levels > 0:
-            votes[int(column[numbers[h]])] += w
-    return np.float64(np.argmax(votes)) if n_levels > 0 else total / weight
+    for c in range(len(rows)):
+        i = rows[c]
+        for j in range(len(donors)):
+            if D[i, j] <= values[c, 0] and not np.isnan(donors[j, columns[c]]):
+                push(D[i, j], j, values[c], numbers[c])

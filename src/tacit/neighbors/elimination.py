@@ -48,6 +48,7 @@ class Eliminating(Search):
                 f"the distances between {n} rows take {n * n * 8 / 1e9:.3g} GB; use algorithm='laesa', which keeps those to a few buoys."
             )
         metric.prepare(n * n)
+        rows = rows.astype(np.float64) if rows.dtype == np.float32 else rows  # whose matrix would be of single precision too
         return metric.square(rows, np.arange(n), threads), np.arange(n), n * (n - 1) // 2
 
     def _distance(self, q: np.ndarray, j: int) -> float:

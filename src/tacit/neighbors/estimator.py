@@ -146,7 +146,10 @@ class NeighborsEstimator(DissimilarityEstimator):
         if sparse.issparse(X):
             if reset:
                 self.schema_ = None
-            return check_rows(self, X, reset=reset)
+            X = check_rows(self, X, reset=reset)
+            if X.indices.dtype != np.int32 and X.nnz < 2**31:  # scikit-learn's distances of sparse rows take no others
+                X = sparse.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+            return X
         return super()._validate(X, reset=reset)
 
     def _read_distances(self, X: Any, reset: bool) -> Any:

@@ -19,8 +19,9 @@ def check_weights(weights: Any) -> None:
 
 def weights_of(distances: np.ndarray, weights: Any) -> np.ndarray:
     """Weights of neighbours at these distances, (queries, k); those at distance 0 alone count, where there are any."""
-    if callable(weights):
-        found = np.asarray(weights(distances))
+    given = weights(distances) if callable(weights) else None
+    if given is not None:
+        found = np.asarray(given)
         if found.shape != distances.shape:
             raise ValueError(
                 f"weights={weights!r} gives an array of shape {found.shape} for distances of shape {distances.shape}; give one weight "
@@ -41,8 +42,9 @@ def weights_of(distances: np.ndarray, weights: Any) -> np.ndarray:
 
 def weights_within(count: np.ndarray, distances: np.ndarray, weights: Any) -> np.ndarray:
     """As `weights_of`, for as many neighbours of each query as `count` tells, one query after the other."""
-    if callable(weights):
-        return np.concatenate([np.empty(0), *weights(ragged(count, distances))]).astype(np.float64)
+    given = weights(ragged(count, distances)) if callable(weights) else None
+    if given is not None:
+        return np.concatenate([np.empty(0), *given]).astype(np.float64)
     if weights != "distance":
         return np.ones(len(distances))
     owner, same = np.repeat(np.arange(len(count)), count), distances == 0.0
