@@ -6,7 +6,7 @@ Nodes are numbered as in a heap: 2 i + 1 and 2 i + 2 are the halves of i. Rows l
 import numpy as np
 
 from .jit import jit
-from .nearest import _longer, power_sum, push
+from .nearest import _longer, push, sums_to
 
 __all__ = ["build_tree", "nearest_in_tree", "within_tree"]
 
@@ -89,12 +89,21 @@ def _apart(x, low, high, p):
 
 
 @jit
-def nearest_in_tree(Q, X, p, own, order, start, stop, low, high, values, numbers):
+def _largest(start, stop):
+    """Rows in the largest leaf; leaves are the last half of the nodes."""
+    most = 0
+    for node in range(len(start) // 2, len(start)):
+        most = max(most, stop[node] - start[node])
+    return most
+
+
+@jit
+def nearest_in_tree(Q, columns, p, own, order, start, stop, low, high, values, numbers):
     """Show the heaps of queries the rows that may be near; returns how many distances were computed.
 
-    X holds the rows in the order of leaves; the rest is as in `build_tree` and `nearest_of_points`.
+    `columns` (d, n) holds the rows in the order of leaves, by column; the rest is as in `build_tree` and `nearest_of_points`.
     """
-    n_nodes, count = len(start), 0
+    n_nodes, count, sums = len(start), 0, np.empty(_largest(start, stop))
     stack, apart = np.empty(128, np.int64), np.empty(128)
     for i in range(len(Q)):
         stack[0], apart[0], top = 0, _apart(Q[i], low[0], high[0], p), 1
@@ -112,19 +121,21 @@ def nearest_in_tree(Q, X, p, own, order, start, stop, low, high, values, numbers
                 stack[top + 1], apart[top + 1] = near, to_near
                 top += 2
                 continue
-            for r in range(start[node], stop[node]):
-                if order[r] != own[i]:
-                    count += 1
-                    value = power_sum(Q[i], X[r], p)
-                    if value <= values[i, 0]:
-                        push(value, order[r], values[i], numbers[i])
+            first, last = start[node], stop[node]
+            sums_to(Q[i], columns, first, last, p, sums)
+            count += last - first
+            worst = values[i, 0]
+            for r in range(last - first):
+                if sums[r] <= worst and order[first + r] != own[i]:
+                    push(sums[r], order[first + r], values[i], numbers[i])
+                    worst = values[i, 0]
     return count
 
 
 @jit
-def within_tree(Q, X, p, own, limit, order, start, stop, low, high):
+def within_tree(Q, columns, p, own, limit, order, start, stop, low, high):
     """As `within_points` of `nearest`, numbers in the order of leaves; and how many distances were computed."""
-    n_nodes, computed, at = len(start), 0, 0
+    n_nodes, computed, at, sums = len(start), 0, 0, np.empty(_largest(start, stop))
     stack = np.empty(128, np.int64)
     count = np.zeros(len(Q), np.int64)
     numbers, values = np.empty(64, np.int64), np.empty(64)
@@ -139,15 +150,14 @@ def within_tree(Q, X, p, own, limit, order, start, stop, low, high):
                 stack[top], stack[top + 1] = 2 * node + 2, 2 * node + 1
                 top += 2
                 continue
-            for r in range(start[node], stop[node]):
-                if order[r] == own[i]:
-                    continue
-                computed += 1
-                value = power_sum(Q[i], X[r], p)
-                if value <= limit[i]:
+            first, last = start[node], stop[node]
+            sums_to(Q[i], columns, first, last, p, sums)
+            computed += last - first
+            for r in range(last - first):
+                if sums[r] <= limit[i] and order[first + r] != own[i]:
                     if at == len(numbers):
                         numbers, values = _longer(numbers, 64), _longer(values, 64)
-                    numbers[at], values[at] = order[r], value
+                    numbers[at], values[at] = order[first + r], sums[r]
                     at += 1
                     count[i] += 1
     return count, numbers[:at].copy(), values[:at].copy(), computed

@@ -6,17 +6,20 @@ The best k of a query are a heap of (distance, number) with the worst in front; 
 
 import numpy as np
 
-from .jit import jit, jit_sums
+from .jit import jit
 
 __all__ = [
     "nearest_donors", "nearest_of_points", "nearest_of_products", "nearest_of_values", "power_sums", "push", "sort_heaps",
-    "within_points", "within_products",
+    "sums_to", "within_points", "within_products",
 ]  # fmt: skip
 
+TILE = 512
+"""Rows whose distances to a query are kept at once."""
 
-@jit_sums
+
+@jit
 def power_sum(x, y, p):
-    """Σ |x − y|^p, or the largest gap."""
+    """Σ |x − y|^p in the order of columns, as `sums_to` takes it, or the largest gap."""
     total = 0.0
     if p == 2.0:
         for j in range(len(x)):
@@ -32,6 +35,32 @@ def power_sum(x, y, p):
         for j in range(len(x)):
             total += abs(np.float64(x[j]) - np.float64(y[j])) ** p
     return total
+
+
+@jit
+def sums_to(x, columns, start, stop, p, out):
+    """The sums of powers between a row and the rows from start to stop − 1 of a table held by column (d, n), into `out`.
+
+    The innermost loop runs over rows, so that it vectorises for any number of columns, and every sum has one order.
+    """
+    m = stop - start
+    for r in range(m):
+        out[r] = 0.0
+    for j in range(len(columns)):
+        cell, column = np.float64(x[j]), columns[j, start:stop]
+        if p == 2.0:
+            for r in range(m):
+                gap = cell - np.float64(column[r])
+                out[r] += gap * gap
+        elif p == 1.0:
+            for r in range(m):
+                out[r] += abs(cell - np.float64(column[r]))
+        elif p == np.inf:
+            for r in range(m):
+                out[r] = max(out[r], abs(cell - np.float64(column[r])))
+        else:
+            for r in range(m):
+                out[r] += abs(cell - np.float64(column[r])) ** p
 
 
 @jit
@@ -73,22 +102,26 @@ def sort_heaps(values, numbers):
 
 
 @jit
-def power_sums(A, B, p, out):
-    """Sums of powers of all pairs of rows, into `out`."""
+def power_sums(A, columns, p, out):
+    """Sums of powers of all pairs of a row of A and one of a table held by column, into `out`."""
     for i in range(len(A)):
-        for j in range(len(B)):
-            out[i, j] = power_sum(A[i], B[j], p)
+        sums_to(A[i], columns, 0, columns.shape[1], p, out[i])
 
 
 @jit
-def nearest_of_points(Q, X, p, own, values, numbers):
-    """The heaps of queries (q, k) are shown all rows of X but their own (−1: none)."""
-    for i in range(len(Q)):
-        for j in range(len(X)):
-            if j != own[i]:
-                value = power_sum(Q[i], X[j], p)
-                if value <= values[i, 0]:
-                    push(value, j, values[i], numbers[i])
+def nearest_of_points(Q, columns, p, own, values, numbers):
+    """The heaps of queries (q, k) are shown all rows of a table held by column but their own (−1: none)."""
+    n = columns.shape[1]
+    sums = np.empty(TILE)
+    for start in range(0, n, TILE):
+        stop = min(start + TILE, n)
+        for i in range(len(Q)):
+            sums_to(Q[i], columns, start, stop, p, sums)
+            worst = values[i, 0]
+            for r in range(stop - start):
+                if sums[r] <= worst and start + r != own[i]:
+                    push(sums[r], start + r, values[i], numbers[i])
+                    worst = values[i, 0]
 
 
 @jit
@@ -150,19 +183,25 @@ def _longer(array, size):
 
 
 @jit
-def within_points(Q, X, p, own, limit):
-    """Rows of X whose sum of powers is at most limit (q,): how many each query has, their numbers and sums."""
-    count = np.zeros(len(Q), np.int64)
+def within_points(Q, columns, p, own, limit):
+    """Rows of a table held by column whose sum of powers is at most limit (q,).
+
+    How many each query has, their numbers and sums, one query after the other.
+    """
+    n = columns.shape[1]
+    count, sums = np.zeros(len(Q), np.int64), np.empty(TILE)
     numbers, values, at = np.empty(64, np.int64), np.empty(64), 0
     for i in range(len(Q)):
-        for j in range(len(X)):
-            value = power_sum(Q[i], X[j], p)
-            if value <= limit[i] and j != own[i]:
-                if at == len(numbers):
-                    numbers, values = _longer(numbers, 64), _longer(values, 64)
-                numbers[at], values[at] = j, value
-                at += 1
-                count[i] += 1
+        for start in range(0, n, TILE):
+            stop = min(start + TILE, n)
+            sums_to(Q[i], columns, start, stop, p, sums)
+            for r in range(stop - start):
+                if sums[r] <= limit[i] and start + r != own[i]:
+                    if at == len(numbers):
+                        numbers, values = _longer(numbers, 64), _longer(values, 64)
+                    numbers[at], values[at] = start + r, sums[r]
+                    at += 1
+                    count[i] += 1
     return count, numbers[:at].copy(), values[:at].copy()
 
 

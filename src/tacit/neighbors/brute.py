@@ -8,6 +8,7 @@ others are computed from the cells. So nothing cancels, and results depend neith
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ kernels = lazy("nearest")
 
 TILE = 2048
 """Rows in a block against 256 queries: 2 MB of single precision."""
-FEW = 1 << 21
+FEW = 1 << 25
 """Cells of all pairs up to which products do not pay."""
 USELESS = 0.1
 """Share of pairs that single precision cannot tell from near ones, beyond which products are taken in double."""
@@ -68,6 +69,10 @@ class BrutePoints(Search):
         self._kept: dict[Any, _Scaled] = {}
         self._few = False
 
+    @cached_property
+    def _columns(self) -> np.ndarray:
+        return np.ascontiguousarray(self.rows.T)
+
     def _scaled(self, kind: Any) -> _Scaled:
         if kind not in self._kept:
             self._kept[kind] = _Scaled(self.rows, kind)
@@ -75,8 +80,10 @@ class BrutePoints(Search):
 
     def _blocks(self, function: Any, Q: np.ndarray) -> list:
         self._few = self.metric.p != 2 or len(Q) * self.rows.size <= FEW
-        if not self._few:
-            self._scaled(np.float32)  # by one thread
+        if self._few:
+            self._columns  # noqa: B018  # made once, by one thread
+        else:
+            self._scaled(np.float32)
         return super()._blocks(function, Q)
 
     def _finished(self, values: np.ndarray) -> np.ndarray:
@@ -90,7 +97,7 @@ class BrutePoints(Search):
 
         if self._few or not self._products(Q, show):
             values[:], numbers[:] = np.inf, np.iinfo(np.int64).max
-            kernels.nearest_of_points(Q, self.rows, self.metric.p, own, values, numbers)
+            kernels.nearest_of_points(Q, self._columns, self.metric.p, own, values, numbers)
         return Q.shape[0] * self.rows.shape[0]
 
     def _within(self, Q: np.ndarray, radius: np.ndarray, own: np.ndarray) -> tuple:
@@ -101,7 +108,7 @@ class BrutePoints(Search):
             return 0
 
         if self._few or not self._products(Q, show):
-            parts = [kernels.within_points(Q, self.rows, self.metric.p, own, limit)]
+            parts = [kernels.within_points(Q, self._columns, self.metric.p, own, limit)]
         return (*joined(parts), Q.shape[0] * self.rows.shape[0])
 
     def _products(self, Q: np.ndarray, show: Any) -> bool:

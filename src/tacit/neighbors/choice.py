@@ -18,7 +18,7 @@ __all__ = ["choose"]
 FEW_ROWS = 1000
 """Rows up to which all pairs are as quick as anything."""
 SAMPLE = 8192
-QUERIES = 64
+QUERIES = 128
 MOST_COLUMNS = 40
 """Columns beyond which no tree is tried: boxes then leave out next to nothing unless rows lie on a surface of few dimensions."""
 COSTLY = 2e-5
@@ -48,11 +48,16 @@ def _seconds(search: Search, Q: np.ndarray) -> float:
 
 
 def _tree_pays(metric: Points, rows: np.ndarray) -> bool:
-    """Whether a tree is quicker, if its time rises with the root of the number of rows and that of all pairs in proportion."""
-    sample = rows[_spread(len(rows), SAMPLE)]
+    """Whether a tree is quicker: its distances rise with a power of the number of rows that two samples tell."""
+    n, sample = len(rows), rows[_spread(len(rows), SAMPLE)]
     Q = sample[_spread(len(sample), QUERIES)]
-    more = len(rows) / len(sample)
-    return _seconds(TreePoints(metric, sample, 1), Q) < _seconds(BrutePoints(metric, sample, 1), Q) * more**0.5
+    small = TreePoints(metric, sample[_spread(len(sample), len(sample) // 8)], 1)
+    large = TreePoints(metric, sample, 1)
+    _seconds(small, Q)
+    taken = _seconds(large, Q)
+    power = np.log2(max(large.computed, 1) / max(small.computed, 1)) / 3.0
+    more = n / len(sample)
+    return taken * more**power < _seconds(BrutePoints(metric, sample, 1), Q) * more
 
 
 def _bounds_pay(metric: Metric, rows: np.ndarray, n_buoys: int) -> bool:

@@ -81,7 +81,7 @@ class Points(Metric):
 
     def between(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         out = np.empty((len(A), len(B)))
-        kernels.power_sums(A, B, self.p, out)
+        kernels.power_sums(A, np.ascontiguousarray(B.T), self.p, out)
         return self.finish(out)
 
 

@@ -27,7 +27,7 @@ class TreePoints(Search):
         order, (start, stop) = np.arange(n), np.zeros((2, n_nodes), np.int64)
         low, high = np.empty((2, n_nodes, d))
         trees.build_tree(rows, n_levels, order, start, stop, low, high)
-        self._tree, self._sorted = (order, start, stop, low, high), rows[order]
+        self._tree, self._sorted = (order, start, stop, low, high), np.ascontiguousarray(rows[order].T)
 
     def _finished(self, values: np.ndarray) -> np.ndarray:
         return self.metric.finish(values)
