@@ -1,7 +1,7 @@
 """Nearest words: how few edit distances Orchard's algorithm, AESA and linear AESA with buoys compute.
 
-The words are those of Python's own documentation; half of them are looked for among the others, and all again with one letter left
-out. Every search finds the same words.
+The words are those of Python's own documentation; half of them are looked for among the others, and these again with one letter
+left out. Every search finds the same words.
 
 Run: python examples/nearest_words.py [FIGURE.png]
 """

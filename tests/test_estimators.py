@@ -309,7 +309,9 @@ def rows_for(estimator, n=240):
 
 def said(fitted, X):
     """What a fitted estimator says of rows; of those that it has seen, where it knows no others."""
-    method = next((name for name in ("predict_proba", "transform", "predict", "kneighbors") if hasattr(fitted, name)), None)
+    method = next(
+        (name for name in ("predict_proba", "transform", "predict", "kneighbors") if hasattr(fitted, name)), None
+    )
     return fitted.labels_ if method is None else getattr(fitted, method)(X)
 
 

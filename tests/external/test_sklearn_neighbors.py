@@ -21,19 +21,18 @@ COMMON = {
 
 DIFFERENCES = {
     # Predicted labels do not depend on it that a label unknown at fit has no column of probabilities: only predict_proba says so.
-    'with pytest.warns(UserWarning, match="Outlier label -1 is not in training classes"):\n        assert_array_equal(correct_labels2': (
-        "if True:\n        assert_array_equal(correct_labels2"
-    ),
+    'with pytest.warns(UserWarning, match="Outlier label -1 is not in training classes"):\n'
+    "        assert_array_equal(correct_labels2": ("if True:\n        assert_array_equal(correct_labels2"),
     # Of equally near rows those that come first are neighbours.
     "assert_allclose(ind, [[1], [0], [1]])": "assert_allclose(ind, [[1], [0], [0]])",
     "assert_allclose(kng.indices, [1, 0, 1])": "assert_allclose(kng.indices, [1, 0, 0])",
     "np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),": "np.array([[0, 1, 0], [1, 0, 0], [1, 0, 0.0]]),",
     # Standardised, whitened and weighted rows are points too, which a KD-tree takes.
-    'if exclude_kd_tree and algorithm == "kd_tree":\n                with pytest.raises(ValueError):\n                    neigh.fit(X_train)\n': (
-        'if exclude_kd_tree and algorithm == "kd_tree":\n'
-    ),
+    'if exclude_kd_tree and algorithm == "kd_tree":\n                with pytest.raises(ValueError):\n'
+    "                    neigh.fit(X_train)\n": ('if exclude_kd_tree and algorithm == "kd_tree":\n'),
     # A fit refuses columns that are no angles.
-    'nbrs = Estimator(metric="haversine", algorithm="brute")\n    nbrs.fit(X3, y)\n    msg = "Haversine distance only valid in 2 dimensions"': (
+    'nbrs = Estimator(metric="haversine", algorithm="brute")\n    nbrs.fit(X3, y)\n'
+    '    msg = "Haversine distance only valid in 2 dimensions"': (
         'nbrs = Estimator(metric="haversine", algorithm="brute")\n    msg = "takes 2 columns, latitude and longitude; X has 3"'
     ),
     "with pytest.raises(ValueError, match=msg):\n        nbrs.predict(X3)": (

@@ -34,7 +34,9 @@ def test_tables_are_filled_from_rows_that_are_alike(tmp_path):
     pd.testing.assert_frame_equal(tacit.load(tmp_path / "model.tacit").transform(X), filled)
     with pytest.raises(ValueError, match="'z'"):
         imputer.transform(X.assign(sort="z"))
-    alone = pd.DataFrame({"size": [None], "sort": [None], "count": pd.array([None], dtype="Int64")}, dtype=None).astype(X.dtypes)
+    alone = pd.DataFrame({"size": [None], "sort": [None], "count": pd.array([None], dtype="Int64")}, dtype=None).astype(
+        X.dtypes
+    )
     assert imputer.transform(alone).loc[0, "sort"] == "a"  # the most frequent level, of two the first
 
 

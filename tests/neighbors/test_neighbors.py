@@ -57,7 +57,17 @@ METRICS = {
 }  # fmt: skip
 
 
-KINDS = ("plain", "ties", "equal", "constant columns", "far off", "far groups", "an outlier", "single precision", "tiny")
+KINDS = (
+    "plain",
+    "ties",
+    "equal",
+    "constant columns",
+    "far off",
+    "far groups",
+    "an outlier",
+    "single precision",
+    "tiny",
+)
 OFTEN = {("ties", metric) for metric in METRICS} | {(kind, "euclidean") for kind in KINDS}
 
 
@@ -187,17 +197,21 @@ def test_edit_distance(rng):
         expected = plainly(D[:, :30], 5)
         np.testing.assert_array_equal(distances, expected[0])
         np.testing.assert_array_equal(numbers, expected[1])
-    assert KNeighborsClassifier(1, metric="levenshtein").fit(words, words).predict(["nave", "naives"]).tolist() == ["naïve", "naive"]
+    assert KNeighborsClassifier(1, metric="levenshtein").fit(words, words).predict(["nave", "naives"]).tolist() == [
+        "naïve",
+        "naive",
+    ]
 
 
 MOST = {"aesa": (0.02, 0.01), "laesa": (0.12, 0.05), "orchard": (0.3, 0.2)}
 
 
 @pytest.mark.parametrize(
-    "algorithm", ["aesa", pytest.param("laesa", marks=pytest.mark.full), pytest.param("orchard", marks=pytest.mark.full)]
+    "algorithm",
+    ["aesa", pytest.param("laesa", marks=pytest.mark.full), pytest.param("orchard", marks=pytest.mark.full)],
 )
 def test_few_of_the_distances_between_words_are_computed(algorithm):
-    """5,000 words and the nearest one: of words that are not among them, and of misspelt ones. AESA needs less than a fiftieth."""
+    """5,000 words and the nearest one: of words not among them, and of misspelt ones. AESA needs less than a fiftieth."""
     words = english(5100)
     known, unknown = words[:5000], words[5000:]
     rng = np.random.default_rng(1)
@@ -279,7 +293,9 @@ def test_gower_and_missing_cells(rng):
     y = ["small", "small", "small", "large", "large", "large"]
     model = KNeighborsClassifier(2, metric="gower").fit(table, y)
     assert model.predict(table).tolist() == y
-    asked = pd.DataFrame({"size": [1.1, None], "sort": [None, "b"], "rank": pd.Categorical([None, "high"], ["low", "mid", "high"])})
+    asked = pd.DataFrame(
+        {"size": [1.1, None], "sort": [None, "b"], "rank": pd.Categorical([None, "high"], ["low", "mid", "high"])}
+    )
     assert model.predict(asked).tolist() == ["small", "large"]
     with pytest.raises(ValueError, match="'c'"):
         model.predict(asked.assign(sort=["c", "b"]))
@@ -294,7 +310,9 @@ def test_gower_and_missing_cells(rng):
     D = np.sqrt(np.nansum(gaps, axis=2) / np.maximum(seen, 1) * 4)
     D[seen == 0] = model.metric_params_["unknown"]
     np.testing.assert_allclose(model.kneighbors(X[60:])[0], plainly(D, 5)[0])
-    with pytest.raises(ValueError, match=r"Input X contains NaN \(row 0, column 1\), which metric='minkowski' cannot handle"):
+    with pytest.raises(
+        ValueError, match=r"Input X contains NaN \(row 0, column 1\), which metric='minkowski' cannot handle"
+    ):
         NearestNeighbors().fit([[0.0, np.nan], [1.0, 2.0]])
     empty = np.column_stack([X[:, 0], np.full(80, np.nan)])
     found = NearestNeighbors(metric="nan_euclidean").fit(empty)
@@ -318,7 +336,9 @@ def test_saved_models_find_the_same(algorithm, tmp_path, rng):
 def test_texts_targets_and_sparse_rows_are_saved(tmp_path, rng):
     words = NearestNeighbors(n_neighbors=1, metric="edit", algorithm="aesa").fit(["latent", "patent"])
     several = KNeighborsClassifier(1).fit([[0.0], [1.0]], [["a", "x"], ["b", "y"]])
-    given = NearestNeighbors(n_neighbors=1, metric="precomputed").fit(words.kneighbors_graph(["latent", "patent"], 2, "distance"))
+    given = NearestNeighbors(n_neighbors=1, metric="precomputed").fit(
+        words.kneighbors_graph(["latent", "patent"], 2, "distance")
+    )
     outliers = RadiusNeighborsClassifier(1.0, outlier_label="c").fit([[0.0], [1.0]], ["a", "b"])
     for name, model, asked in (
         ("words", words, ["parent"]), ("several", several, [[0.9]]), ("given", given, [[1.0, 0.0]]), ("out", outliers, [[9.0]]),
@@ -326,7 +346,9 @@ def test_texts_targets_and_sparse_rows_are_saved(tmp_path, rng):
         tacit.save(model, tmp_path / name)
         ask = model.predict if hasattr(model, "predict") else model.kneighbors
         again = tacit.load(tmp_path / name)
-        np.testing.assert_array_equal((again.predict if hasattr(again, "predict") else again.kneighbors)(asked), ask(asked))
+        np.testing.assert_array_equal(
+            (again.predict if hasattr(again, "predict") else again.kneighbors)(asked), ask(asked)
+        )
 
 
 def test_bad_input(rng):

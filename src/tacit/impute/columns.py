@@ -1,17 +1,17 @@
-"""`Completing`: what imputers of numbers do about columns: marked cells, columns without any value, indicators of what was missing."""
+"""`Completing`: what imputers of numbers share: marked cells, columns without any value, indicators of what was missing."""
 
 from __future__ import annotations
 
 import numbers
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.impute import MissingIndicator
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from ..declared import Numbers, Part
+from ..declared import Numbers, Part, Spec
 
 __all__ = ["Completing"]
 
@@ -25,7 +25,10 @@ class Completing(TransformerMixin):
     observed_: np.ndarray
     indicator_: Any
 
-    _completes = {"observed_": Numbers("d", kind="b"), "indicator_": Part(MissingIndicator, optional=True)}
+    _completes: ClassVar[dict[str, Spec]] = {
+        "observed_": Numbers("d", kind="b"),
+        "indicator_": Part(MissingIndicator, optional=True),
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

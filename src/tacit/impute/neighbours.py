@@ -38,8 +38,8 @@ METRICS = ("nan_euclidean", "gower")
 class KNNImputer(Completing, DissimilarityEstimator):
     """Impute missing cells from the nearest rows that have them.
 
-    Takes the place of :class:`sklearn.impute.KNNImputer`. Of equally near rows those that come first give; a cell whose row shares
-    no observed column with any row that has it gets the mean of its column, or its most frequent level.
+    Takes the place of :class:`sklearn.impute.KNNImputer`. Of equally near rows those that come first give; a cell whose row
+    shares no observed column with any row that has it gets the mean of its column, or its most frequent level.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class KNNImputer(Completing, DissimilarityEstimator):
     weights : {"uniform", "distance"} or callable, default="uniform"
         What a row counts: the same for all, 1 / distance, or what a function of an array of distances gives.
     metric : {"nan_euclidean", "gower"} or callable, default="nan_euclidean"
-        ``"gower"`` also takes tables with categories, of which the most frequent level is filled in; a function is given two rows,
-        and ``missing_values=nan`` where it takes that.
+        ``"gower"`` also takes tables with categories, of which the most frequent level is filled in; a function is given two
+        rows, and ``missing_values=nan`` where it takes that.
     metric_params : dict, optional
         Arguments of Gower's dissimilarity, as in :class:`tacit.cluster.KMedoids`, or of the function.
     copy : bool, default=True

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import lazy
+from .metrics import Points
 from .search import Search, ranges
 
 __all__ = ["BrutePoints", "BruteValues"]
@@ -62,6 +63,7 @@ class _Scaled:
 class BrutePoints(Search):
     """All pairs of points; see the module."""
 
+    metric: Points
     serial_rows = 1 << 16
 
     def __init__(self, metric: Any, rows: np.ndarray, threads: int):
@@ -91,9 +93,7 @@ class BrutePoints(Search):
 
     def _nearest(self, Q: np.ndarray, own: np.ndarray, values: np.ndarray, numbers: np.ndarray) -> int:
         def show(S: np.ndarray, start: int, unit: float, square: np.ndarray, slack: np.ndarray) -> int:
-            return kernels.nearest_of_products(
-                S, start, Q, self.rows, unit, square, slack, own, values, numbers
-            )
+            return kernels.nearest_of_products(S, start, Q, self.rows, unit, square, slack, own, values, numbers)
 
         if self._few or not self._products(Q, show):
             values[:], numbers[:] = np.inf, np.iinfo(np.int64).max
@@ -113,12 +113,13 @@ class BrutePoints(Search):
 
     def _products(self, Q: np.ndarray, show: Any) -> bool:
         """show(products) of all tiles of rows, False where queries are too far out for products."""
-        n, kind = len(self.rows), np.float32
+        n = len(self.rows)
+        kind: Any = np.float32
         taken = self._scaled(kind)
-        ready = taken.queries(Q)
+        ready: Any = taken.queries(Q)
         if ready is None:
             return False
-        S = np.empty(len(Q) * TILE, kind)
+        S: Any = np.empty(len(Q) * TILE, kind)
         for part in ranges(n, TILE):
             left, square, slack = ready
             tile = S[: len(Q) * (part.stop - part.start)].reshape(len(Q), -1)
@@ -145,7 +146,7 @@ class BruteValues(Search):
         parts = []
         for part in ranges(self.rows.shape[0], self.tile):
             D = self._values(Q, part)
-            i, j = np.nonzero((D <= radius[:, None]) & (np.arange(part.start, part.stop) != own[:, None]))
+            i, j = np.nonzero((radius[:, None] >= D) & (own[:, None] != np.arange(part.start, part.stop)))
             parts.append((np.bincount(i, minlength=Q.shape[0]), part.start + j, D[i, j]))
         return (*joined(parts), Q.shape[0] * self.rows.shape[0])
 
@@ -162,4 +163,8 @@ def joined(parts: list[tuple]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     counts = [part[0] for part in parts]
     owner = np.concatenate([np.repeat(np.arange(len(count)), count) for count in counts])
     order = np.argsort(owner, kind="stable")
-    return sum(counts), np.concatenate([part[1] for part in parts])[order], np.concatenate([part[2] for part in parts])[order]
+    return (
+        sum(counts),
+        np.concatenate([part[1] for part in parts])[order],
+        np.concatenate([part[2] for part in parts])[order],
+    )

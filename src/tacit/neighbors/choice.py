@@ -1,4 +1,4 @@
-"""Which search to take, by what it costs on a sample of the rows. All find the same neighbours; only time depends on the choice."""
+"""Which search to take, by what it costs on a sample of the rows. All find the same neighbours; the choice is one of time."""
 
 from __future__ import annotations
 

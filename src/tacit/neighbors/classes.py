@@ -1,4 +1,7 @@
-"""`KNeighborsClassifier` and `RadiusNeighborsClassifier`: p(class c | q) = Σ_i w_i [y_i = c] / Σ_i w_i over the neighbours i of q."""
+"""`KNeighborsClassifier` and `RadiusNeighborsClassifier`: classes that neighbours vote for.
+
+p(c | q) = Σ_i w_i [y_i = c] / Σ_i w_i over the neighbours i of q
+"""
 
 from __future__ import annotations
 
@@ -254,12 +257,16 @@ class RadiusNeighborsClassifier(VotingClassifier, RadiusNeighbors):
             labels = list(asked)
             if len(labels) != len(lists):
                 raise ValueError(
-                    f"The length of outlier_label: {labels!r} is inconsistent with the {len(lists)} targets; give one label for each."
+                    f"The length of outlier_label: {labels!r} is inconsistent with the {len(lists)} targets; give one label for "
+                    "each."
                 )
         for classes, label in zip(lists, labels):
             if not np.isscalar(label):
                 raise TypeError(f"The outlier_label of classes {classes} is supposed to be a scalar, got {label!r}.")
-            if not np.can_cast(np.asarray(label).dtype, classes.dtype, casting="same_kind") and classes.dtype.kind != "O":
+            if (
+                not np.can_cast(np.asarray(label).dtype, classes.dtype, casting="same_kind")
+                and classes.dtype.kind != "O"
+            ):
                 raise TypeError(f"The dtype of outlier_label {label!r} is inconsistent with classes {classes} in y.")
         return labels
 
@@ -268,7 +275,8 @@ class RadiusNeighborsClassifier(VotingClassifier, RadiusNeighbors):
         alone = np.flatnonzero(count == 0)
         if len(alone) and self.outlier_label_[0] is None:
             raise ValueError(
-                f"No neighbors found for test samples {alone!r}, you can try using larger radius, giving a label for outliers, or "
+                f"No neighbors found for test samples {alone!r}, you can try using larger radius, giving a label for outliers, "
+                "or "
                 "considering removing them from your dataset."
             )
         return count, indices, weights_within(count, distances, self.weights)
@@ -294,7 +302,8 @@ class RadiusNeighborsClassifier(VotingClassifier, RadiusNeighbors):
                 out[alone, place[0]] = 1.0
             elif alone.any():
                 warnings.warn(
-                    f"Outlier label {self.outlier_label_[target]} is not in training classes. All class probabilities of outliers will "
+                    f"Outlier label {self.outlier_label_[target]} is not in training classes. All class probabilities of "
+                    "outliers will "
                     "be assigned with 0.",
                     UserWarning,
                     stacklevel=4,

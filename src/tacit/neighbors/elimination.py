@@ -2,8 +2,8 @@
 
     |d(q, b) − d(b, x)| ≤ d(q, x)
 
-Distances between rows are computed once; a query then is compared with few of them. Every triangle that is met is looked at: where
-its longest side is longer than the other two together, the metric is none, and a warning says so.
+Distances between rows are computed once; a query then is compared with few of them. Every triangle that is met is looked at:
+where its longest side is longer than the other two together, the metric is none, and a warning says so.
 """
 
 from __future__ import annotations
@@ -39,16 +39,21 @@ class Eliminating(Search):
         self._told = False
 
     @classmethod
-    def prepare(cls, metric: Metric, rows: np.ndarray, threads: int, n_buoys: int) -> tuple[np.ndarray, np.ndarray, int]:
+    def prepare(
+        cls, metric: Metric, rows: np.ndarray, threads: int, n_buoys: int
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         """The table, its rows, and how many distances it took."""
         n = len(rows)
         metric.check(rows)
         if n * n * 16 > machine_memory():
             raise ValueError(
-                f"the distances between {n} rows take {n * n * 8 / 1e9:.3g} GB; use algorithm='laesa', which keeps those to a few buoys."
+                f"the distances between {n} rows take {n * n * 8 / 1e9:.3g} GB; use algorithm='laesa', which keeps those to a "
+                "few buoys."
             )
         metric.prepare(n * n)
-        rows = rows.astype(np.float64) if rows.dtype == np.float32 else rows  # whose matrix would be of single precision too
+        rows = (
+            rows.astype(np.float64) if rows.dtype == np.float32 else rows
+        )  # whose matrix would be of single precision too
         return metric.square(rows, np.arange(n), threads), np.arange(n), n * (n - 1) // 2
 
     def _distance(self, q: np.ndarray, j: int) -> float:
@@ -65,10 +70,14 @@ class Eliminating(Search):
         count = 0
         for i in range(len(Q)):
             if own[i] >= 0 and self.whole:  # a row's distances are known
-                kernels.nearest_of_values(self.table[own[i]][None], 0, own[i : i + 1], values[i : i + 1], numbers[i : i + 1])
+                kernels.nearest_of_values(
+                    self.table[own[i]][None], 0, own[i : i + 1], values[i : i + 1], numbers[i : i + 1]
+                )
             else:
                 best = values[i], numbers[i]
-                count += self._one(Q[i : i + 1], own[i], best, lambda value, j, best=best: kernels.push(value, j, *best))
+                count += self._one(
+                    Q[i : i + 1], own[i], best, lambda value, j, best=best: kernels.push(value, j, *best)
+                )
         return count
 
     def _within(self, Q: np.ndarray, radius: np.ndarray, own: np.ndarray) -> tuple:
@@ -97,8 +106,10 @@ class Eliminating(Search):
         if b >= 0:
             self._told = True
             warnings.warn(
-                f"metric={self.metric.label} is no metric: of rows {pivots[b]} and {j} of the fit and a query q, d({pivots[b]}, {j}) = "
-                f"{between[b]:.6g}, d(q, {pivots[b]}) = {to_pivots[b]:.6g} and d(q, {j}) = {distance:.6g}, of which one exceeds the sum "
+                f"metric={self.metric.label} is no metric: of rows {pivots[b]} and {j} of the fit and a query q, d({pivots[b]}, "
+                f"{j}) = "
+                f"{between[b]:.6g}, d(q, {pivots[b]}) = {to_pivots[b]:.6g} and d(q, {j}) = {distance:.6g}, of which one exceeds "
+                "the sum "
                 "of the others; neighbours may be missed, use algorithm='brute'.",
                 UserWarning,
                 stacklevel=2,
@@ -106,7 +117,7 @@ class Eliminating(Search):
 
 
 class Orchard(Eliminating):
-    """Orchard's algorithm: down the list of rows by their distance to the nearest row so far, no further than twice its distance."""
+    """Orchard's algorithm: down the list of rows by distance to the nearest one so far, no further than twice its distance."""
 
     def __init__(self, metric: Metric, rows: np.ndarray, threads: int, table: np.ndarray, pivots: np.ndarray):
         super().__init__(metric, rows, threads, table, pivots)
@@ -167,7 +178,9 @@ class LinearAESA(Eliminating):
     whole = False
 
     @classmethod
-    def prepare(cls, metric: Metric, rows: np.ndarray, threads: int, n_buoys: int) -> tuple[np.ndarray, np.ndarray, int]:
+    def prepare(
+        cls, metric: Metric, rows: np.ndarray, threads: int, n_buoys: int
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         metric.check(rows)
         metric.prepare(n_buoys * len(rows))
         table, buoys = find_buoys(metric, rows, n_buoys)
@@ -175,7 +188,9 @@ class LinearAESA(Eliminating):
 
     def _one(self, q: np.ndarray, own: int, worst: tuple, take: Any) -> int:
         lower, buoys = np.empty(len(self.rows)), self.pivots
-        to_buoys = self.metric.checked(self.metric.between(q, self.rows[buoys]), np.zeros(1, int), buoys, "row of the fit")[0]
+        to_buoys = self.metric.checked(
+            self.metric.between(q, self.rows[buoys]), np.zeros(1, int), buoys, "row of the fit"
+        )[0]
         bounds.lower_bounds(self.table, to_buoys, lower)
         for distance, j in zip(to_buoys, buoys):
             if j != own:

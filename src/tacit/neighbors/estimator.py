@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -57,8 +57,6 @@ class NeighborsEstimator(DissimilarityEstimator):
         "n_distances_fit_": Whole(0),
     }  # fmt: skip
     _min_rows = 1
-    _fit_X: ClassVar[Any]
-    _search: ClassVar[Any]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -171,14 +169,15 @@ class NeighborsEstimator(DissimilarityEstimator):
     def _fit(self, X: Any) -> Self:
         """Keep rows, learn the metric, choose the search."""
         X = self._validate(X, reset=True)
-        self._fit_X, self.n_samples_fit_ = X, X.shape[0]
+        self._fit_X: Any = X
+        self.n_samples_fit_ = X.shape[0]
         self.metric_params_, self.metric_note_ = self._learned_params(X), ""
         self._table = self._pivots = None
         self.n_distances_fit_ = 0
         self._fit_method = self._method()
         if self._fit_method in ELIMINATING or self._by_buoys():
             self._keep_distances()
-        self._search = self._made()
+        self._search: Any = self._made()
         return self
 
     def _learned_params(self, X: Any) -> dict:
@@ -205,7 +204,8 @@ class NeighborsEstimator(DissimilarityEstimator):
             name = canonical(self.metric, self._given_params())[0]
             if isinstance(name, str) and name not in SPARSE:
                 raise ValueError(
-                    f"Metric {self.metric!r} not valid for sparse input. Use one of {', '.join(sorted(SPARSE))}, a function, or rows "
+                    f"Metric {self.metric!r} not valid for sparse input. Use one of {', '.join(sorted(SPARSE))}, a function, or "
+                    "rows "
                     "as an ordinary array."
                 )
             if asked not in ("auto", "brute"):
@@ -215,7 +215,8 @@ class NeighborsEstimator(DissimilarityEstimator):
         if metric.p is not None and metric.p < 1:
             if asked not in ("auto", "brute"):
                 raise ValueError(
-                    f'algorithm="{asked}" does not support 0 < p < 1 for the Minkowski metric. To resolve this problem either set '
+                    f'algorithm="{asked}" does not support 0 < p < 1 for the Minkowski metric. To resolve this problem either '
+                    "set "
                     'p >= 1 or algorithm="brute".'
                 )
             warnings.warn(
@@ -227,10 +228,13 @@ class NeighborsEstimator(DissimilarityEstimator):
             return "brute"
         if asked == "kd_tree" and metric.p is None:
             raise ValueError(
-                f"kd_tree does not support callable metric {self.metric!r}, nor any whose rows are no points; use algorithm='brute', or "
+                f"kd_tree does not support callable metric {self.metric!r}, nor any whose rows are no points; use "
+                "algorithm='brute', or "
                 "'laesa' for one that keeps the triangle inequality."
             )
-        return choose(metric, metric.points(X), thread_count(self.n_jobs), self._n_buoys()) if asked == "auto" else asked
+        return (
+            choose(metric, metric.points(X), thread_count(self.n_jobs), self._n_buoys()) if asked == "auto" else asked
+        )
 
     def _n_buoys(self) -> int:
         n = self.n_samples_fit_
@@ -246,7 +250,7 @@ class NeighborsEstimator(DissimilarityEstimator):
     def _metric(self) -> Metric:
         return make_metric(self.metric, self.metric_params_, self._fit_X)
 
-    def _kind(self) -> type:
+    def _kind(self) -> Any:
         return ELIMINATING[self._fit_method if self._fit_method in ELIMINATING else "laesa"]
 
     def _keep_distances(self) -> None:
@@ -274,7 +278,9 @@ class NeighborsEstimator(DissimilarityEstimator):
 
     def _given(self, queries: Any) -> Search:
         """The search among distances that queries hold."""
-        return (GivenGraph if sparse.issparse(queries) else GivenValues)(Metric(), self._fit_X, thread_count(self.n_jobs))
+        return (GivenGraph if sparse.issparse(queries) else GivenValues)(
+            Metric(), self._fit_X, thread_count(self.n_jobs)
+        )
 
     def _searching(self) -> Search:
         if getattr(self, "_search", None) is None:  # it was read from a file

@@ -47,7 +47,8 @@ class GivenGraph(Search):
         stored, asked = np.diff(Q.indptr), k + itself
         if stored.min() < asked:
             raise ValueError(
-                f"{asked} neighbors per samples are required, but some samples have only {stored.min()} neighbors in precomputed graph "
+                f"{asked} neighbors per samples are required, but some samples have only {stored.min()} neighbors in precomputed "
+                "graph "
                 "matrix; decrease n_neighbors or recompute the graph with more neighbors."
             )
         place = Q.indptr[:-1, None] + np.arange(asked)

@@ -1,9 +1,9 @@
-"""Dissimilarities as searches need them: which are distances of points, which keep the triangle inequality, what one costs.
+"""Dissimilarities as searches need them: distances of points, and values alone, some of which keep the triangle inequality.
 
     d(x, y) = f(Σ_j |z(x)_j − z(y)_j|^p)
 
-Minkowski's distances, weighted or not, and those of standardised, whitened and normalised rows are distances of points z(x): they are
-searched by products of matrices and by trees. All others are known by their values alone.
+Minkowski's distances, weighted or not, and those of standardised, whitened and normalised rows are distances of points z(x): they
+are searched by products of matrices and by trees. All others are known by their values alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ kernels = lazy("nearest")
 texts = lazy("edit")
 
 ALIASES = {
-    "infinity": "chebyshev", "l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean", "levenshtein": "edit", "p": "minkowski",
+    "infinity": "chebyshev", "l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean", "levenshtein": "edit",
+    "p": "minkowski",
 }  # fmt: skip
 NAMES = (*METRICS, "edit", "infinity", "levenshtein", "p", "russellrao")
 MEASURED = {"ManhattanDistance": "manhattan", "EuclideanDistance": "euclidean", "ChebyshevDistance": "chebyshev"}
@@ -58,6 +59,7 @@ class Metric(Dissimilarity):
 class Points(Metric):
     """A distance of points."""
 
+    p: float
     undefined = "it is too large for a float; divide the columns by their scale"
 
     def __init__(self, label: str, p: float, place: Callable = np.asarray, finish: str = "root"):

@@ -1,4 +1,4 @@
-"""`KNeighbors` and `RadiusNeighbors`: what is asked of the rows of a fit: the k nearest, or all within a radius, and their graphs."""
+"""`KNeighbors` and `RadiusNeighbors`: the rows of a fit that are nearest to queries, or within a radius, and their graphs."""
 
 from __future__ import annotations
 
@@ -106,7 +106,9 @@ class RadiusNeighbors(NeighborsEstimator):
         Q, own, search = self._queries(X)
         radii = np.asarray(radius, dtype=np.float64)
         if radii.ndim and radii.shape != (Q.shape[0],):
-            raise ValueError(f"radius has shape {radii.shape}, but X has {Q.shape[0]} rows; give one number, or one for each row.")
+            raise ValueError(
+                f"radius has shape {radii.shape}, but X has {Q.shape[0]} rows; give one number, or one for each row."
+            )
         if np.isnan(radii).any() or (radii < 0).any():
             raise ValueError(f"radius={radius!r} must not be negative.")
         return search.within(Q, np.broadcast_to(radii, Q.shape[:1]).copy(), own)

@@ -94,5 +94,3 @@ class Search:
     def _within(self, Q: np.ndarray, radius: np.ndarray, own: np.ndarray) -> tuple:
         """`Found` for a block, and how many distances were computed."""
         raise NotImplementedError(f"{type(self).__name__} does not define _within.")
-
-

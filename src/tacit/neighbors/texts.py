@@ -23,7 +23,9 @@ def read_texts(X: Any) -> np.ndarray:
     for i, text in enumerate(cells.tolist()):
         if not isinstance(text, str):
             told = "is missing" if is_missing(text) else f"is {text!r}"
-            raise ValueError(f"metric='edit' compares texts, but row {i} of X {told}; leave it out, or write it as text.")
+            raise ValueError(
+                f"metric='edit' compares texts, but row {i} of X {told}; leave it out, or write it as text."
+            )
     codes = np.full((len(cells), max(1, *map(len, cells))), -1, np.int32)
     for i, text in enumerate(cells):
         codes[i, : len(text)] = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.int32)

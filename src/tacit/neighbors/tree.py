@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import lazy
+from .metrics import Points
 from .search import Search
 
 __all__ = ["TreePoints"]
@@ -17,6 +18,7 @@ trees = lazy("kd_tree")
 class TreePoints(Search):
     """Points in a tree with at most `leaf_size` rows in a leaf."""
 
+    metric: Points
     step, serial_rows = 1024, 1 << 17
 
     def __init__(self, metric: Any, rows: np.ndarray, threads: int, leaf_size: int = 30):

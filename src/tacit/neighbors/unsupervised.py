@@ -12,8 +12,8 @@ __all__ = ["NearestNeighbors"]
 class NearestNeighbors(KNeighbors, RadiusNeighbors):
     """Search for neighbours.
 
-    Takes the place of :class:`sklearn.neighbors.NearestNeighbors`. Every algorithm finds the same rows: of equally near ones those
-    that come first. For costly metrics that keep the triangle inequality there are searches that compute few distances.
+    Takes the place of :class:`sklearn.neighbors.NearestNeighbors`. Every algorithm finds the same rows: of equally near ones
+    those that come first. For costly metrics that keep the triangle inequality there are searches that compute few distances.
 
     Parameters
     ----------

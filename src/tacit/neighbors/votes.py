@@ -24,12 +24,14 @@ def weights_of(distances: np.ndarray, weights: Any) -> np.ndarray:
         found = np.asarray(given)
         if found.shape != distances.shape:
             raise ValueError(
-                f"weights={weights!r} gives an array of shape {found.shape} for distances of shape {distances.shape}; give one weight "
+                f"weights={weights!r} gives an array of shape {found.shape} for distances of shape {distances.shape}; give one "
+                "weight "
                 "for each."
             )
         if len(found) and (found == 0).all(axis=1).any():
             raise ValueError(
-                "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you are using a "
+                "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid this case if you are "
+                "using a "
                 f"user-defined function. The first is row {int(np.argmax((found == 0).all(axis=1)))}."
             )
         return found
