@@ -140,19 +140,19 @@ def _below(row, limit, found):
 
 
 @jit
-def nearest_of_products(S, start, Q, X, unit, square, slack, own, values, numbers):
+def nearest_of_products(S, start, Q, X, unit, square, own, values, numbers):
     """The heaps of queries are shown rows of X whose distance may be small; returns how many were computed.
 
     Parameters
     ----------
     S : (q, m)
-        ‖y‖² − 2 q·y of scaled rows y, from row `start` of X on; wrong by rounding, but by less than `slack`.
+        At most ‖y‖² − 2 q·y of scaled rows y, from row `start` of X on.
     Q, X : (q, d), (n, d)
         Queries and rows as they are.
     unit : float
         What one squared distance is in the unit of S.
-    square, slack : (q,)
-        ‖q‖² of scaled queries, and the error of S.
+    square : (q,)
+        At most ‖q‖² of scaled queries.
     own, values, numbers
         As in `nearest_of_points`; 2-norms, squared.
     """
@@ -161,7 +161,7 @@ def nearest_of_products(S, start, Q, X, unit, square, slack, own, values, number
     words = found.view(np.uint64)
     limit = np.empty(1, S.dtype)
     for i in range(len(S)):
-        limit[0] = values[i, 0] * unit - square[i] + slack[i]
+        limit[0] = values[i, 0] * unit - square[i]
         _below(S[i], limit[0], found[:m])
         for w in range(len(words)):  # eight at a time: next to none is near
             if words[w] == 0:
@@ -169,7 +169,7 @@ def nearest_of_products(S, start, Q, X, unit, square, slack, own, values, number
             for c in range(8 * w, min(8 * w + 8, m)):
                 if found[c] and S[i, c] <= limit[0] and start + c != own[i]:
                     push(power_sum(Q[i], X[start + c], 2.0), start + c, values[i], numbers[i])
-                    limit[0] = values[i, 0] * unit - square[i] + slack[i]
+                    limit[0] = values[i, 0] * unit - square[i]
                     count += 1
     return count
 
@@ -206,7 +206,7 @@ def within_points(Q, columns, p, own, limit):
 
 
 @jit
-def within_products(S, start, Q, X, unit, square, slack, own, limit):
+def within_products(S, start, Q, X, unit, square, own, limit):
     """As `within_points`, of squared 2-norms, from products as in `nearest_of_products`."""
     m, at = S.shape[1], 0
     found = np.zeros((m + 7) // 8 * 8, np.bool_)
@@ -215,7 +215,7 @@ def within_products(S, start, Q, X, unit, square, slack, own, limit):
     count = np.zeros(len(S), np.int64)
     numbers, values = np.empty(64, np.int64), np.empty(64)
     for i in range(len(S)):
-        most[0] = limit[i] * unit - square[i] + slack[i]
+        most[0] = limit[i] * unit - square[i]
         _below(S[i], most[0], found[:m])
         for w in range(len(words)):
             if words[w] == 0:

@@ -27,37 +27,47 @@ FEW = 1 << 25
 """Cells of all pairs up to which products do not pay."""
 USELESS = 0.1
 """Share of pairs that single precision cannot tell from near ones, beyond which products are taken in double."""
+CENTRAL = 1000
+"""Rows that a centre is the median of, about."""
 FAR = {np.float32: 1e15, np.float64: 1e120}
 """How far out a query may be, in lengths of the longest row, so that nothing overflows."""
 
 
 class _Scaled:
-    """Rows about their mean, the longest of length 1, as a matrix (d + 1, n) of one precision with ‖y‖² in its last row."""
+    """Rows about a centre, the longest of length 1, by column in one precision, and two columns more that bound the error.
+
+    The product of (−2 q, 1, −2 ε ‖q‖) and (y, (1 − ε) ‖y‖², ‖y‖) is at most ‖y‖² − 2 q·y, whatever rounding does; rows far out do
+    not matter to others.
+    """
 
     def __init__(self, rows: np.ndarray, kind: Any):
         n, d = rows.shape
-        self.kind, self.mean = kind, rows.mean(axis=0, dtype=np.float64)
-        self.matrix = np.empty((d + 1, n), kind)
+        # The median: a mean would lie far from all rows where one is far out.
+        self.kind, self.center = kind, np.median(rows[:: max(1, n // CENTRAL)], axis=0).astype(np.float64)
+        self.matrix = np.empty((d + 2, n), kind)
         square, here = np.empty(n), ranges(n, 4 * TILE)
         for part in here:
-            gap = rows[part] - self.mean
+            gap = rows[part] - self.center
             square[part] = np.einsum("ij,ij->i", gap, gap)
         longest = float(np.sqrt(square.max()))
         self.factor = 1.0 / longest if longest > 0 else 1.0
         for part in here:
-            self.matrix[:d, part] = ((rows[part] - self.mean) * self.factor).T
-        self.matrix[d] = square * self.factor**2
-        # Of a sum of d + 1 products, of the casts, and of the limit that it is compared with.
-        self.error = (d + 12) * np.finfo(kind).eps
+            self.matrix[:d, part] = ((rows[part] - self.center) * self.factor).T
+        square *= self.factor**2
+        # Of a sum of d + 2 products, of the casts, and of the limit that it is compared with.
+        self.error = (d + 12) * float(np.finfo(kind).eps)
+        self.matrix[d], self.matrix[d + 1] = (1.0 - self.error) * square, np.sqrt(square)
+        self.unit = (1.0 + self.error) * self.factor**2
 
-    def queries(self, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Rows that products are taken with, ‖q‖², and the errors of the products; None where they are too far out."""
-        scaled = (Q - self.mean) * self.factor
+    def queries(self, Q: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """What products are taken with, and a lower bound of ‖q‖²; None where queries are too far out."""
+        scaled = (Q - self.center) * self.factor
         if np.abs(scaled).max(initial=0.0) > FAR[self.kind]:
             return None
         square = np.einsum("ij,ij->i", scaled, scaled)
-        left = np.hstack([-2.0 * scaled, np.ones((len(Q), 1))]).astype(self.kind)
-        return left, square, self.error * (1.0 + np.sqrt(square)) ** 2
+        more = np.column_stack([np.ones(len(Q)), -2.0 * self.error * np.sqrt(square)])
+        left = np.hstack([-2.0 * scaled, more]).astype(self.kind)
+        return left, (1.0 - self.error) * square - float(np.finfo(self.kind).tiny) * (scaled.shape[1] + 12)
 
 
 class BrutePoints(Search):
@@ -69,7 +79,7 @@ class BrutePoints(Search):
     def __init__(self, metric: Any, rows: np.ndarray, threads: int):
         super().__init__(metric, rows, threads)
         self._kept: dict[Any, _Scaled] = {}
-        self._few = False
+        self._few, self._kind = False, np.dtype(np.float32).type
 
     @cached_property
     def _columns(self) -> np.ndarray:
@@ -85,15 +95,15 @@ class BrutePoints(Search):
         if self._few:
             self._columns  # noqa: B018  # made once, by one thread
         else:
-            self._scaled(np.float32)
+            self._scaled(self._kind)
         return super()._blocks(function, Q)
 
     def _finished(self, values: np.ndarray) -> np.ndarray:
         return self.metric.finish(values)
 
     def _nearest(self, Q: np.ndarray, own: np.ndarray, values: np.ndarray, numbers: np.ndarray) -> int:
-        def show(S: np.ndarray, start: int, unit: float, square: np.ndarray, slack: np.ndarray) -> int:
-            return kernels.nearest_of_products(S, start, Q, self.rows, unit, square, slack, own, values, numbers)
+        def show(S: np.ndarray, start: int, unit: float, square: np.ndarray) -> int:
+            return kernels.nearest_of_products(S, start, Q, self.rows, unit, square, own, values, numbers)
 
         if self._few or not self._products(Q, show):
             values[:], numbers[:] = np.inf, np.iinfo(np.int64).max
@@ -103,8 +113,8 @@ class BrutePoints(Search):
     def _within(self, Q: np.ndarray, radius: np.ndarray, own: np.ndarray) -> tuple:
         limit, parts = self.metric.most(radius), []
 
-        def show(S: np.ndarray, start: int, unit: float, square: np.ndarray, slack: np.ndarray) -> int:
-            parts.append(kernels.within_products(S, start, Q, self.rows, unit, square, slack, own, limit))
+        def show(S: np.ndarray, start: int, unit: float, square: np.ndarray) -> int:
+            parts.append(kernels.within_products(S, start, Q, self.rows, unit, square, own, limit))
             return 0
 
         if self._few or not self._products(Q, show):
@@ -113,21 +123,18 @@ class BrutePoints(Search):
 
     def _products(self, Q: np.ndarray, show: Any) -> bool:
         """show(products) of all tiles of rows, False where queries are too far out for products."""
-        n = len(self.rows)
-        kind: Any = np.float32
-        taken = self._scaled(kind)
+        taken = self._scaled(self._kind)
         ready: Any = taken.queries(Q)
         if ready is None:
             return False
-        S: Any = np.empty(len(Q) * TILE, kind)
-        for part in ranges(n, TILE):
-            left, square, slack = ready
+        S: Any = np.empty(len(Q) * TILE, taken.kind)
+        for part in ranges(len(self.rows), TILE):
             tile = S[: len(Q) * (part.stop - part.start)].reshape(len(Q), -1)
-            np.dot(left, taken.matrix[:, part], out=tile)
-            count = show(tile, part.start, taken.factor**2, square, slack)
-            if part.start > 0 and kind == np.float32 and count > USELESS * tile.size:
-                kind = np.float64
-                taken, S = self._scaled(kind), np.empty(S.shape)
+            np.dot(ready[0], taken.matrix[:, part], out=tile)
+            count = show(tile, part.start, taken.unit, ready[1])
+            if part.start > 0 and taken.kind == np.float32 and count > USELESS * tile.size:
+                self._kind = np.float64  # from here on, and for later queries
+                taken, S = self._scaled(np.float64), np.empty(S.shape)
                 ready = taken.queries(Q)
         return True
 
