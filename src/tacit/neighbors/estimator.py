@@ -121,6 +121,9 @@ class NeighborsEstimator(DissimilarityEstimator):
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
+        cells = self._fit_X.data if sparse.issparse(self._fit_X) else self._fit_X
+        if not self._takes_missing and np.isnan(cells).any():
+            raise ValueError(f"'_fit_X' has missing cells, which metric={self.metric!r} cannot handle")
         shape = self._fit_X.shape
         if shape[0] != self.n_samples_fit_ or (shape[1] != self.n_features_in_ and not self._is_edit):
             raise ValueError(f"'_fit_X' has shape {shape}, not that of the fit")
