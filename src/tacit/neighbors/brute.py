@@ -79,7 +79,8 @@ class BrutePoints(Search):
     def __init__(self, metric: Any, rows: np.ndarray, threads: int):
         super().__init__(metric, rows, threads)
         self._kept: dict[Any, _Scaled] = {}
-        self._few, self._kind = False, np.dtype(np.float32).type
+        self._few = False
+        self._kind: Any = np.float32
 
     @cached_property
     def _columns(self) -> np.ndarray:
