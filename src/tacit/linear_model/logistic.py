@@ -214,7 +214,9 @@ class LogisticRegression(LinearClassifier):
         model.frame = coordinates(source, ridge, model.class_weight, self.fit_intercept, model.n_scores, whole=True)
         method, tol = self._method(model), self._tolerance(model)
         again = climb(model, source, model.start, method=method, max_iter=self.max_iter, tol=tol)
-        return max(self.fit_, again, key=lambda fit: fit.trace.objectives[-1])
+        first, then = self.fit_.trace.objectives[-1], again.trace.objectives[-1]
+        # Objectives that differ by rounding alone tell nothing; Newton's steps end nearer to the maximum.
+        return again if then - first > 1e-12 * abs(first) else self.fit_
 
     def _model(self) -> LogisticModel:
         """The model that the settings describe."""
