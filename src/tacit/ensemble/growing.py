@@ -87,6 +87,8 @@ class Grower:
         rules["share"], rules["bounded"], rules["state"] = limits.share, bool(sign.any()), seed
         nodes, q, b = 2 * most - 1, len(groups), bins.missing + 1
         slots, words, width = (most + 1 if known else min(most + 1, SLOTS)), cells.codes.shape[1] // 8, 1 if even else 2
+        self.packed = n > FEW
+        words, width = (words, width) if self.packed else (0, 3)
         self.growth = compiled.Growth(
             words=cells.codes.view(np.uint64), columns=cells.columns, gradients=np.empty((n, width), np.int64),
             n_bins=bins.n_bins, kind=(bins.n_levels > 0).astype(np.int8), sign=sign, groups=groups, rules=rules,
@@ -110,8 +112,9 @@ class Grower:
         first, second, rules = self._first, self._second, self.growth.rules
         largest = self.over(lambda rows: slopes(rows, first, second))
         steepest, curved = (max(each[k] for each in largest) for k in (0, 1))
-        bits = VALUE_BITS if self.even else min(46, 60 - len(first).bit_length())
-        scales = [2.0 ** np.floor(k - np.log2(top)) if top > 0 else 1.0 for k, top in ((bits, steepest), (VALUE_BITS, curved))]
+        bits = min(46, 60 - len(first).bit_length())
+        bits = (VALUE_BITS if self.even else bits, VALUE_BITS) if self.packed else (bits, bits)
+        scales = [2.0 ** np.floor(k - np.log2(top)) if top > 0 else 1.0 for k, top in zip(bits, (steepest, curved))]
         scales[1] = 1.0 if self.even else scales[1]
         rules["g_unit"], rules["h_unit"] = 1.0 / scales[0], 1.0 / scales[1]
         gradients = self.growth.gradients

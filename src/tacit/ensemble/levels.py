@@ -39,7 +39,7 @@ def categorical_columns(asked: Any, X: Any) -> np.ndarray | None:
     if asked.size == 0:
         return None
     if asked.dtype.kind not in "biUO" or not all(isinstance(each, (bool, numbers.Integral, str)) for each in asked.tolist()):
-        kinds = ", ".join(sorted({type(each).__name__ for each in asked.tolist()})) if asked.dtype == object else asked.dtype
+        kinds = ", ".join(sorted({type(each).__name__ for each in asked.tolist()})) if asked.dtype == object else asked.dtype.name
         raise ValueError(f"categorical_features must be an array-like of bool, int or str, got: {kinds}.")
     if asked.dtype.kind == "b":
         if asked.shape != (n_columns,):

@@ -84,6 +84,8 @@ def fixed(first, second, first_scale, second_scale, count_bits, gradients):
         g = np.int64(np.rint(first[i] * first_scale))
         if gradients.shape[1] == 1:
             gradients[i, 0] = (g << count_bits) + 1
+        elif gradients.shape[1] == 3:
+            gradients[i, 0], gradients[i, 1], gradients[i, 2] = g, np.int64(np.rint(second[i] * second_scale)), 1
         else:
             gradients[i, 0] = g
             gradients[i, 1] = (np.int64(np.rint(second[i] * second_scale)) << count_bits) + 1

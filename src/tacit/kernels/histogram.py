@@ -4,8 +4,8 @@
 
 Gradients are whole numbers of a fixed unit. Sums of them are exact, so that neither threads nor the order of rows matter, and
 the histogram of a larger child is exactly that of its parent less that of its smaller sibling. A row has its gradient and, in
-one word, its curvature and a one that counts it; eight bins of a row are one word, and a histogram of eight columns stays in the
-first cache. Every thread keeps rows of its own, which it alone sorts into children.
+one word, its curvature and a one that counts it, or three words where rows are few; eight bins of a row are one word, and a
+histogram of eight columns stays in the first cache. Every thread keeps rows of its own, which it alone sorts into children.
 """
 
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ FLUSH = 1 << 16
 CHUNK = 256
 AHEAD = 32
 TINY = 1e-15
+ROUNDING = 1e-12
 SUPPORT = 10.0
 """Rows that a level needs to be in a set, and by which ratios of gradients are held near 0."""
 NUMBER, LEVELS = 0, 1
@@ -43,7 +44,7 @@ class Growth(NamedTuple):
 
     words: Any  # (n, w) of uint64: eight bins each
     columns: Any  # (d, n) of uint8: the same, column by column
-    gradients: Any  # (n, 1) or (n, 2) of int64: with one, curvature is 1 of every row
+    gradients: Any  # (n, 1), (n, 2) or (n, 3) of int64: with one, curvature is 1 of every row
     n_bins: Any  # (d,) of bins that are not the missing one
     kind: Any  # (d,): NUMBER or LEVELS
     sign: Any  # (d,): monotone constraints
@@ -113,6 +114,20 @@ def _add_singles(words, gradients, rows, start, stop, packed):
 
 
 @jit
+def _add_triples(words, gradients, rows, start, stop, out):
+    """Sums of gradients, curvatures and ones, each a word of its own."""
+    d = out.shape[0]
+    for i in range(start, stop):
+        r = rows[i]
+        g, h, one = gradients[r, 0], gradients[r, 1], gradients[r, 2]
+        for j in range(d):
+            code = np.int64((words[r, j >> 3] >> np.uint64(8 * (j & 7))) & np.uint64(255))
+            out[j, code, 0] += g
+            out[j, code, 1] += h
+            out[j, code, 2] += one
+
+
+@jit
 def _unpack(packed, out):
     """Move packed sums to (d, b, 3), and empty them; codes from the last on are those of missing cells, which come last."""
     mask, both = (1 << COUNT_BITS) - 1, packed.shape[3] == 2
@@ -142,8 +157,8 @@ def histogram(words, gradients, rows, start, stop, packed, out):
     ----------
     words : (n, w) array of uint64
         Eight bins of a row each.
-    gradients : (n, 1) or (n, 2) array of int64
-        Gradient · 2¹⁷ + 1, or the gradient and curvature · 2¹⁷ + 1.
+    gradients : (n, 1), (n, 2) or (n, 3) array of int64
+        Gradient · 2¹⁷ + 1; the gradient and curvature · 2¹⁷ + 1; or gradient, curvature and 1.
     rows : (m,) array of uint32
     start, stop : int
     packed : (w, 8, 256, 1 or 2) array of int64
@@ -152,6 +167,9 @@ def histogram(words, gradients, rows, start, stop, packed, out):
         Gradients, curvatures and rows.
     """
     out[:] = 0
+    if gradients.shape[1] == 3:
+        _add_triples(words, gradients, rows, start, stop, out)
+        return
     for s in range(start, stop, FLUSH):
         e = min(s + FLUSH, stop)
         if gradients.shape[1] == 2:
@@ -206,19 +224,26 @@ def _note(node, gain, feature, cut, missing_left, by_set, count, g, h):
 
 @jit
 def _gain(node, rules, g, h, sign):
-    """What a split gains whose left child has sums g and h; −1 where it breaks a constraint, or a child is too light."""
+    """What a split gains whose left child has sums g and h, and how much of it may be rounding.
+
+    −1 where it breaks a constraint, or a child is too light. Splits into the same rows gain the same but for rounding, and the
+    first of them is to be taken whatever the units.
+    """
     left_h, right_h = h * rules.h_unit, (node.h - h) * rules.h_unit
     if left_h < rules.min_hessian or right_h < rules.min_hessian:
-        return -1.0
+        return -1.0, 0.0
     left_g, right_g = g * rules.g_unit, (node.g - g) * rules.g_unit
+    all_g = left_g + right_g
     if not rules.bounded:
-        a, b, all_g = left_h + rules.l2 + TINY, right_h + rules.l2 + TINY, left_g + right_g
-        return (left_g * left_g * b + right_g * right_g * a) / (a * b) - all_g * all_g / (left_h + right_h + rules.l2 + TINY)
+        a, b = left_h + rules.l2 + TINY, right_h + rules.l2 + TINY
+        parts = (left_g * left_g * b + right_g * right_g * a) / (a * b)
+        return parts - all_g * all_g / (left_h + right_h + rules.l2 + TINY), ROUNDING * parts
     left = _value(left_g, left_h, rules.l2, node.low, node.high)
     right = _value(right_g, right_h, rules.l2, node.low, node.high)
     if sign * (left - right) > 0.0:
-        return -1.0
-    return (left_g + right_g) * node.value - left_g * left - right_g * right
+        return -1.0, 0.0
+    gain = all_g * node.value - left_g * left - right_g * right
+    return gain, ROUNDING * (abs(left_g * left) + abs(right_g * right))
 
 
 @jit
@@ -238,8 +263,8 @@ def _by_number(node, rules, table, j, n_bins, sign):
                 continue
             if node.count - count < rules.min_rows:
                 break
-            gain = _gain(node, rules, g, h, sign)
-            if gain > node.gain:
+            gain, rounding = _gain(node, rules, g, h, sign)
+            if gain - rounding > node.gain:
                 left = side if missing else np.int64(2 * count > node.count)
                 _note(node, gain, j, b, left, 0, count, g, h)
 
@@ -271,8 +296,8 @@ def _by_levels(node, rules, table, j, n_bins, bits):
                 continue
             if node.count - count < rules.min_rows:
                 break
-            gain = _gain(node, rules, g, h, 0)
-            if gain > node.gain:
+            gain, rounding = _gain(node, rules, g, h, 0)
+            if gain - rounding > node.gain:
                 _note(node, gain, j, 0, 0, 1, count, g, h)
                 way, kept = side, k + 1
     if node.gain > best:
