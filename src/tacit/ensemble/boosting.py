@@ -483,6 +483,16 @@ class Boosting(Boosted):
             return self._apply(X, lambda block: self._raw_cells(host(block.X)))
         return self._raw_cells(self._validate(X, reset=False))
 
+    def _explained(self, X: Any) -> tuple:
+        """Cells, trees with what each adds to every output, and the constant: what `shap_values` explains."""
+        terms = []
+        for trees in self.trees_:
+            for k, tree in enumerate(trees):
+                value = np.zeros((tree.node_count, len(self.baseline_)))
+                value[:, k] = tree.flat[:, 0]
+                terms.append((tree, value))
+        return self._validate(X, reset=False), terms, self.baseline_
+
     def _staged_raw_predict(self, X: Any) -> Iterator[np.ndarray]:
         check_is_fitted(self)
         X = self._validate(X, reset=False)
