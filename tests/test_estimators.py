@@ -22,6 +22,12 @@ from tacit.cluster import (
     SoftKMeans,
     SpectralClustering,
 )
+from tacit.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from tacit.gaussian_process.kernels import Matern, WhiteKernel
@@ -57,6 +63,10 @@ from tacit.topics import NMF, AnchorTopics, LatentDirichletAllocation, MiniBatch
 from .zoo import gaussian_rows, with_missing
 
 ESTIMATORS = [
+    GradientBoostingClassifier(max_iter=20, min_samples_leaf=1),
+    GradientBoostingRegressor(max_iter=20, min_samples_leaf=1, interval_cv=3),
+    HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=1, max_depth=2),
+    HistGradientBoostingRegressor(max_iter=10, min_samples_leaf=1, loss="huber"),
     AnchorTopics(2),
     GaussianMixture(),
     BayesianGaussianMixture(),

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..base.settings import KW_ONLY, settings
@@ -197,12 +197,12 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):
         if self._is_streamed(X):
             raise ValueError(f"interval_cv={self.interval_cv} needs rows in memory; use None where they are streamed.")
         y, errors = self._coded(y), []
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        weight = None if sample_weight is None else np.asarray(as_numpy(sample_weight), dtype=float)
         n = len(y)
         if n < int(self.interval_cv or 0):
-            raise ValueError(f"interval_cv={self.interval_cv} exceeds the {n} rows of X; use at most {n}.")
+            raise ValueError(f"interval_cv={self.interval_cv} exceeds the {n} sample(s) of X; use at most {n}.")
         take = (lambda rows: X.iloc[rows]) if hasattr(X, "iloc") else (lambda rows: X[rows])
-        X = X if hasattr(X, "columns") else np.asarray(X)
+        X = X if hasattr(X, "columns") else np.asarray(as_numpy(X))
         model = clone(self).set_params(interval_cv=None, warm_start=False, max_iter=max(self.n_iter_, 1))
         folds: Any = KFold(self.interval_cv, shuffle=True, random_state=self._random_seed % (1 << 32))
         for train, test in folds.split(y):
@@ -222,7 +222,8 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):
         -------
         y : ndarray of shape (n_samples,)
         """
-        return self._loss.answer(self._raw_predict(X))
+        raw = self._raw_predict(X)
+        return self._loss.answer(raw)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predict targets after each round.
@@ -336,11 +337,13 @@ class GradientBoostingClassifier(ClassifierMixin, Boosting):
     def _weighted(self, weight: np.ndarray | None, y: np.ndarray) -> np.ndarray | None:
         if self.class_weight is None:
             return weight
-        given = self.class_weight
-        if isinstance(given, dict):
-            given = {k: given.get(label, 1.0) for k, label in enumerate(self.classes_.tolist())}
-        by_class = compute_sample_weight(given, y.astype(int))
-        return by_class if weight is None else weight * by_class
+        codes, n_classes = y.astype(int), len(self.classes_)
+        if self.class_weight == "balanced":  # by weights of rows, of which two are as a row that occurs twice
+            total = np.bincount(codes, weight, minlength=n_classes)
+            factor = total.sum() / (np.count_nonzero(total) * np.where(total > 0, total, 1.0))
+        else:
+            factor = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[codes])
+        return factor[codes] if weight is None else weight * factor[codes]
 
     def _streamed(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         source, self.classes_ = self._open_classes(X, y, sample_weight)

@@ -22,7 +22,6 @@ def categorical_columns(asked: Any, X: Any) -> np.ndarray | None:
         What was set: types tell, or a mask, numbers or names of columns.
     X : table or array
     """
-    n_columns = X.shape[1] if hasattr(X, "shape") and len(X.shape) == 2 else np.shape(X)[1] if np.ndim(X) == 2 else 0
     names = [name for name, _ in columns_of(X)] if hasattr(X, "columns") else None
     if asked is None:
         return None
@@ -36,8 +35,9 @@ def categorical_columns(asked: Any, X: Any) -> np.ndarray | None:
         mask = np.array([_declared(column) for _, column in columns_of(X)], dtype=bool)
         return mask if mask.any() else None
     asked = np.asarray(asked)
-    if asked.size == 0:
+    if asked.size == 0 or np.ndim(X) != 2:
         return None
+    n_columns = np.shape(X)[1]
     if asked.dtype.kind not in "biUO" or not all(isinstance(each, (bool, numbers.Integral, str)) for each in asked.tolist()):
         kinds = ", ".join(sorted({type(each).__name__ for each in asked.tolist()})) if asked.dtype == object else asked.dtype.name
         raise ValueError(f"categorical_features must be an array-like of bool, int or str, got: {kinds}.")

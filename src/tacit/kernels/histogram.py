@@ -22,7 +22,7 @@ FLUSH = 1 << 16
 CHUNK = 256
 AHEAD = 32
 TINY = 1e-15
-ROUNDING = 1e-12
+ROUNDING = 1e-10
 SUPPORT = 10.0
 """Rows that a level needs to be in a set, and by which ratios of gradients are held near 0."""
 NUMBER, LEVELS = 0, 1

@@ -73,7 +73,7 @@ class Tree(Arrays):
     n_features: int
 
     _saved = {  # noqa: RUF012
-        "feature": Numbers("m", low=LEAF, kind="i"), "threshold": Numbers("m"), "left": Numbers("m", low=-1, kind="i"),
+        "feature": Numbers("m", low=LEAF, kind="i"), "threshold": Numbers("m", high=np.finfo(float).max, beside=(np.inf,)), "left": Numbers("m", low=-1, kind="i"),
         "right": Numbers("m", low=-1, kind="i"), "missing_left": Numbers("m", kind="b"),
         "category": Numbers("m", low=-1, kind="i"), "sets": Numbers("w", low=0, kind="i"), "value": Numbers("m o c"),
         "impurity": Numbers("m", high=SQUARES), "gain": Numbers("m", high=SQUARES), "n_rows": Numbers("m", low=0, kind="i"),
