@@ -32,7 +32,9 @@ DIFFERENCES = {
     "test_early_stopping_with_sample_weights": "it replaces a function in scikit-learn's own module",
     "test_custom_loss": "loss objects are private classes of scikit-learn; ours are named",
 }
-globals().update(borrow("sklearn.ensemble._hist_gradient_boosting.tests.test_gradient_boosting", OURS | TREES, DIFFERENCES))
+globals().update(
+    borrow("sklearn.ensemble._hist_gradient_boosting.tests.test_gradient_boosting", OURS | TREES, DIFFERENCES)
+)
 
 WARM = {
     "from sklearn.ensemble import (\n    HistGradientBoostingClassifier,\n    HistGradientBoostingRegressor,\n)": (

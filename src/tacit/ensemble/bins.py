@@ -61,7 +61,9 @@ class Bins:
     n_levels: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray, weight: np.ndarray | None, max_bins: int, n_levels: np.ndarray, n_jobs: int | None) -> Self:
+    def of(
+        cls, X: np.ndarray, weight: np.ndarray | None, max_bins: int, n_levels: np.ndarray, n_jobs: int | None
+    ) -> Self:
         """As the cells of some rows have it."""
 
         def cut(j: int) -> np.ndarray:
@@ -90,7 +92,9 @@ class Bins:
         n, d = (rows.n_rows, rows.n_features) if isinstance(rows, Source) else rows.shape
         made = Cells.empty(n, d)
         if not isinstance(rows, Source):
-            over_ranges(lambda a, b: self._enter(rows[a:b], made, a, b), n, 1 if rows.size <= FEW else thread_count(n_jobs))
+            over_ranges(
+                lambda a, b: self._enter(rows[a:b], made, a, b), n, 1 if rows.size <= FEW else thread_count(n_jobs)
+            )
             return made
         at = 0
         for block in rows:

@@ -140,7 +140,9 @@ class Boosting(Boosted):
             if name in ("learning_rate", "max_features", "subsample", "validation_fraction") and value == 0:
                 raise ValueError(f"{name}={value!r} is not a number above 0.")
         if isinstance(self.validation_fraction, float) and self.validation_fraction >= 1:
-            raise ValueError(f"validation_fraction={self.validation_fraction!r} is not a share below 1, nor a number of rows.")
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction!r} is not a share below 1, nor a number of rows."
+            )
         if not isinstance(self.early_stopping, (bool, np.bool_)):
             check_choice("early_stopping", self.early_stopping, ("auto",))
         check_n_jobs(self.n_jobs)
@@ -235,7 +237,10 @@ class Boosting(Boosted):
             return None, None
         stratify = rows.y if is_classifier(self) else None
         train, test = train_test_split(
-            np.arange(len(rows.y)), test_size=self.validation_fraction, stratify=stratify, random_state=self._random_seed
+            np.arange(len(rows.y)),
+            test_size=self.validation_fraction,
+            stratify=stratify,
+            random_state=self._random_seed,
         )
         return train, test
 
@@ -290,7 +295,9 @@ class Boosting(Boosted):
             raise ValueError(
                 f"max_iter={self.max_iter} must be larger than or equal to n_iter_={self.n_iter_} when warm_start==True"
             )
-        self.do_early_stopping_ = bool(len(rows.y) > AUTO_ROWS if self.early_stopping == "auto" else self.early_stopping)
+        self.do_early_stopping_ = bool(
+            len(rows.y) > AUTO_ROWS if self.early_stopping == "auto" else self.early_stopping
+        )
         train, test = (None, None) if given is not None else self._held_out(rows)
         self._boost(rows, train, test, given, again)
         self._pack()
@@ -334,11 +341,22 @@ class Boosting(Boosted):
             judge = Judge(Rows(X, rows.y[test], None if rows.weight is None else rows.weight[test]), cells.codes[test])
         del cells
         limits = Limits(
-            self.max_leaf_nodes, self.max_depth, self.min_samples_leaf, float(self.l2_regularization), float(self.max_features)
+            self.max_leaf_nodes,
+            self.max_depth,
+            self.min_samples_leaf,
+            float(self.l2_regularization),
+            float(self.max_features),
         )
         n_before = self.n_iter_ if again else 0
         grower = Grower(
-            bins, mine, limits, sign, groups, loss.even and own.weight is None, self._random_seed + n_before, self.n_jobs
+            bins,
+            mine,
+            limits,
+            sign,
+            groups,
+            loss.even and own.weight is None,
+            self._random_seed + n_before,
+            self.n_jobs,
         )
         if again:
             raw = self._raw_of(rows.X, train) if isinstance(rows.X, Source) else self._raw_of(own.X, None)
@@ -346,6 +364,7 @@ class Boosting(Boosted):
         else:
             self.baseline_, self.trees_ = loss.start(own.y, own.weight), []
             raw, scores = self._from_baseline(len(own.y)), ([], [])
+            loss.look(own.y, raw, own.weight, grower.over)
         if judge is not None:
             judge.raw = self._from_baseline(len(judge.rows.y))
             if again:
@@ -446,7 +465,9 @@ class Boosting(Boosted):
 
     def _pack(self) -> None:
         """Lay trees out by which rows are predicted: those of one output together."""
-        self._forests = [Forest.of([each[k] for each in self.trees_]) for k in range(len(self.baseline_))] if self.trees_ else []
+        self._forests = (
+            [Forest.of([each[k] for each in self.trees_]) for k in range(len(self.baseline_))] if self.trees_ else []
+        )
 
     def _check_loaded(self) -> None:
         if any(len(each) != len(self.baseline_) for each in self.trees_):
@@ -551,7 +572,9 @@ class Keeper:
             del model._raw_given
 
     def told(self) -> str:
-        parts = [f", {name} {each[-1]:.5g}" for name, each in (("train", self.train), ("validation", self.test)) if each]
+        parts = [
+            f", {name} {each[-1]:.5g}" for name, each in (("train", self.train), ("validation", self.test)) if each
+        ]
         return "".join(parts)
 
 

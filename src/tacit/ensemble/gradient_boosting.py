@@ -1,8 +1,8 @@
 """`GradientBoostingRegressor` and `GradientBoostingClassifier`: drop-ins for scikit-learn's HistGradientBoosting.
 
-    regression      ŷ = f(x), or exp f(x) with the Poisson and gamma losses
-    two classes     P(y = 1 | x) = 1 / (1 + exp(−f(x)))
-    K classes       P(y = k | x) = exp f_k(x) / Σ_l exp f_l(x)
+regression      ŷ = f(x), or exp f(x) with the Poisson and gamma losses
+two classes     P(y = 1 | x) = 1 / (1 + exp(−f(x)))
+K classes       P(y = k | x) = exp f_k(x) / Σ_l exp f_l(x)
 """
 
 from __future__ import annotations
@@ -254,7 +254,9 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):
         """
         check_is_fitted(self)
         if not hasattr(self, "errors_"):
-            raise ValueError("intervals need errors of rows held out; set interval_cv=5, or another number of folds, and fit.")
+            raise ValueError(
+                "intervals need errors of rows held out; set interval_cv=5, or another number of folds, and fit."
+            )
         low, high = limits(self.errors_, level)
         mean = self.predict(X)
         low, high = mean + low, mean + high

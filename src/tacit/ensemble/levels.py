@@ -38,8 +38,14 @@ def categorical_columns(asked: Any, X: Any) -> np.ndarray | None:
     if asked.size == 0 or np.ndim(X) != 2:
         return None
     n_columns = np.shape(X)[1]
-    if asked.dtype.kind not in "biUO" or not all(isinstance(each, (bool, numbers.Integral, str)) for each in asked.tolist()):
-        kinds = ", ".join(sorted({type(each).__name__ for each in asked.tolist()})) if asked.dtype == object else asked.dtype.name
+    if asked.dtype.kind not in "biUO" or not all(
+        isinstance(each, (bool, numbers.Integral, str)) for each in asked.tolist()
+    ):
+        kinds = (
+            ", ".join(sorted({type(each).__name__ for each in asked.tolist()}))
+            if asked.dtype == object
+            else asked.dtype.name
+        )
         raise ValueError(f"categorical_features must be an array-like of bool, int or str, got: {kinds}.")
     if asked.dtype.kind == "b":
         if asked.shape != (n_columns,):

@@ -70,7 +70,9 @@ class Loss:
     def slopes(self, k: int, seen: Any, rows: slice, y: Any, raw: Any, weight: Any, first: Any, second: Any) -> tuple:
         """Derivatives of some rows, written; the greatest of each."""
         setting = self.delta if self.name == "huber" else self.setting
-        return compiled.slopes(KINDS[self.name], setting, y[rows], raw[rows, 0], weight[rows], first[rows], second[rows])
+        return compiled.slopes(
+            KINDS[self.name], setting, y[rows], raw[rows, 0], weight[rows], first[rows], second[rows]
+        )
 
     def renewed(self, residual: np.ndarray, weight: np.ndarray | None) -> float:
         """The step that suits residuals y − f of a leaf best."""

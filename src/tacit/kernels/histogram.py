@@ -340,7 +340,9 @@ def _release(growth, i):
 @jit
 def _may_split(growth, node):
     rules = growth.rules[0]
-    return node.depth < rules.max_depth and node.count >= 2 * rules.min_rows and node.h * rules.h_unit >= rules.min_hessian
+    return (
+        node.depth < rules.max_depth and node.count >= 2 * rules.min_rows and node.h * rules.h_unit >= rules.min_hessian
+    )
 
 
 @jit
