@@ -23,6 +23,7 @@ from tacit.cluster import (
     SpectralClustering,
 )
 from tacit.ensemble import (
+    AdaBoostClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
@@ -63,6 +64,7 @@ from tacit.topics import NMF, AnchorTopics, LatentDirichletAllocation, MiniBatch
 from .zoo import gaussian_rows, with_missing
 
 ESTIMATORS = [
+    AdaBoostClassifier(n_estimators=10),
     GradientBoostingClassifier(max_iter=20, min_samples_leaf=1),
     GradientBoostingRegressor(max_iter=20, min_samples_leaf=1, interval_cv=3),
     HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=1, max_depth=2),

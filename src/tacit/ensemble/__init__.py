@@ -1,5 +1,6 @@
 """Many trees together: boosting, and what explains it."""
 
+from .adaboost import AdaBoostClassifier
 from .gradient_boosting import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -8,6 +9,6 @@ from .gradient_boosting import (
 )
 
 __all__ = [
-    "GradientBoostingClassifier", "GradientBoostingRegressor", "HistGradientBoostingClassifier",
+    "AdaBoostClassifier", "GradientBoostingClassifier", "GradientBoostingRegressor", "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
 ]  # fmt: skip
