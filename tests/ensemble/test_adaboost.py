@@ -71,7 +71,9 @@ def test_any_classifier_is_boosted_and_stumps_are_kept_in_files(tmp_path):
     stumps = AdaBoostClassifier(n_estimators=10).fit(X, y)
     assert trees.score(X, y) > stumps.score(X, y)
     tacit.save(stumps, tmp_path / "model.tacit")
-    np.testing.assert_array_equal(tacit.load(tmp_path / "model.tacit").decision_function(X), stumps.decision_function(X))
+    np.testing.assert_array_equal(
+        tacit.load(tmp_path / "model.tacit").decision_function(X), stumps.decision_function(X)
+    )
     told = shap_values(stumps, X[:20])
     np.testing.assert_allclose(told.total[:, 1] - told.total[:, 0], stumps.decision_function(X[:20]), atol=1e-12)
     with pytest.raises(TypeError, match=r"votes of DecisionTreeClassifier are not those of trees"):

@@ -39,7 +39,7 @@ def test_slopes_are_those_of_the_loss(loss):
     own = loss_of(loss, 0, 0.3)
     own.delta = 0.7
     first, second = np.empty(50), np.empty(50)
-    own.slopes(0, None, slice(None), y, raw, np.empty(0), first, second)
+    own.slopes(0, None, y, raw, np.empty(0), slice(None), first, second)
     for i in range(50):
         there, here = (own.value(y[i : i + 1], raw[i : i + 1] + s, None) for s in (step, -step))
         assert abs((there - here) / (2 * step) - first[i]) < 1e-5 * (1 + abs(first[i]))
@@ -53,7 +53,7 @@ def test_slopes_of_classes_are_those_of_the_loss(n_classes):
     seen = own.look(y, raw, None, lambda f: [f(slice(None))])
     for k in range(own.n_outputs):
         first, second = np.empty(30), np.empty(30)
-        own.slopes(k, seen, slice(None), y, raw, np.empty(0), first, second)
+        own.slopes(k, seen, y, raw, np.empty(0), slice(None), first, second)
         move = np.zeros_like(raw)
         move[:, k] = 1e-6
         for i in range(30):

@@ -55,9 +55,9 @@ class Sorted:
         )
         total = np.bincount(y, weight, minlength=n_classes)
         if j < 0:
-            return Tree.of([LEAF], [LEAF], [-1], [-1], total[None] / total.sum(), d, n_classes=np.array([n_classes])), np.zeros(
-                n, np.int64
-            )
+            return Tree.of(
+                [LEAF], [LEAF], [-1], [-1], total[None] / total.sum(), d, n_classes=np.array([n_classes])
+            ), np.zeros(n, np.int64)
         x = self.X[:, j]
         here = x[self.order[j, place]]
         threshold = np.inf
@@ -183,7 +183,9 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
         for tree in trees:
             tree.check({})
             if tree.n_features != self.n_features_in_ or tree.flat.shape[1] != self.n_classes_:
-                raise ValueError(f"a tree is of {tree.n_features} columns and {tree.flat.shape[1]} classes, which the others are not")
+                raise ValueError(
+                    f"a tree is of {tree.n_features} columns and {tree.flat.shape[1]} classes, which the others are not"
+                )
         self._pack()
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
@@ -215,7 +217,9 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
         self.classes_, codes = coded_classes(self, y)
         n = X.shape[0]
         if len(codes) != n:
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {n} rows and y {len(codes)}.")
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: X has {n} rows and y {len(codes)}."
+            )
         weight = check_weight(sample_weight, n)
         weight = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
         kept = np.arange(n)
@@ -313,7 +317,9 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
     def _explained(self, X: Any) -> tuple:
         """What `shap_values` explains: cells, trees with what each adds to every score, and the constant."""
         if self._forest is None:
-            raise TypeError(f"votes of {type(self.estimators_[0]).__name__} are not those of trees; use estimator=None.")
+            raise TypeError(
+                f"votes of {type(self.estimators_[0]).__name__} are not those of trees; use estimator=None."
+            )
         return self._rows(X, reset=False), self._terms(), np.zeros(self.n_classes_)
 
     def _said(self, estimator: Any, X: Any) -> np.ndarray:

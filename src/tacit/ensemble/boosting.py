@@ -13,6 +13,7 @@ import numbers
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -60,6 +61,8 @@ class Boosted(Supervised):
     levels_: Levels | None
     is_categorical_: np.ndarray | None
     errors_: np.ndarray
+    train_score_: np.ndarray
+    validation_score_: np.ndarray
     _raw_given: np.ndarray | None = None
 
 
@@ -127,7 +130,7 @@ class Boosting(Boosted):
     # Settings
 
     def _check_settings(self) -> None:
-        whole, real = numbers.Integral, numbers.Real
+        whole, real = (numbers.Integral, numbers.Real)
         for name, kind, least, most, also in (
             ("learning_rate", real, 0, np.inf, ()), ("max_iter", whole, 1, np.inf, ()), ("max_leaf_nodes", whole, 2, np.inf, (None,)),
             ("max_depth", whole, 1, np.inf, (None,)), ("min_samples_leaf", whole, 1, np.inf, ()),
@@ -163,7 +166,7 @@ class Boosting(Boosted):
                 f"Interaction constraints must be a sequence of tuples or lists, got: {self.interaction_cst!r}."
             ) from None
         for group in groups:
-            if not all(isinstance(j, numbers.Integral) and 0 <= j < n_features for j in group):
+            if not all(isinstance(j, (int, np.integer)) and 0 <= j < n_features for j in group):
                 raise ValueError(
                     f"Interaction constraints must consist of integer indices in [0, n_features - 1] = [0, {n_features - 1}], "
                     f"specifying the position of features, got invalid indices: {group!r}"
@@ -325,8 +328,7 @@ class Boosting(Boosted):
         sign, groups = self._constraints()
         loss = loss_of(self.loss, self.n_trees_per_iteration_, self._loss_setting)
         bins, cells = self._binned(rows, train)
-        streamed_zeros = isinstance(rows.X, Source) and rows.weight is not None and not rows.weight.all()
-        if streamed_zeros:
+        if isinstance(rows.X, Source) and rows.weight is not None and not rows.weight.all():
             train = np.intersect1d(np.arange(len(rows.y)) if train is None else train, np.flatnonzero(rows.weight))
         own, mine = rows, cells
         if train is not None:
@@ -400,9 +402,9 @@ class Boosting(Boosted):
         weight = np.empty(0) if rows.weight is None else rows.weight
         seen, made = loss.look(rows.y, raw, rows.weight, grower.over), []
         for k in range(raw.shape[1]):
-            grower.descend(lambda part, f, s, k=k: loss.slopes(k, seen, part, rows.y, raw, weight, f, s))
+            grower.descend(partial(loss.slopes, k, seen, rows.y, raw, weight))
             nodes = grower.grow(drawn)
-            leaves = np.flatnonzero(nodes["left"] < 0)
+            leaves = np.flatnonzero(nodes["left"] < 0).tolist()
             if len(nodes) == 1:
                 nodes["value"] = 0.0
             elif loss.renews:
@@ -539,7 +541,8 @@ class Keeper:
     def __init__(self, model: Boosting, loss: Loss, rows: Rows, raw: np.ndarray, judge: Judge | None, scores: tuple):
         self.model, self.loss, self.rows, self.raw, self.judge = model, loss, rows, raw, judge
         self.train, self.test = scores
-        self.scorer, self.small = None, None
+        self.scorer: Any = None
+        self.small: Any = None
         if model._scores_rows:
             if isinstance(rows.X, Source):
                 raise ValueError(f"scoring={model.scoring!r} needs rows in memory; use 'loss' where they are streamed.")

@@ -257,9 +257,8 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):
             raise ValueError(
                 "intervals need errors of rows held out; set interval_cv=5, or another number of folds, and fit."
             )
-        low, high = limits(self.errors_, level)
-        mean = self.predict(X)
-        low, high = mean + low, mean + high
+        ends, mean = limits(self.errors_, level), self.predict(X)
+        low, high = mean + ends[0], mean + ends[1]
         return (np.maximum(low, 0.0), high) if self.loss in ("poisson", "gamma") else (low, high)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -112,8 +113,8 @@ class Grower:
         first, second, rules = self._first, self._second, self.growth.rules
         largest = self.over(lambda rows: slopes(rows, first, second))
         steepest, curved = (max(each[k] for each in largest) for k in (0, 1))
-        bits = min(46, 60 - len(first).bit_length())
-        bits = (VALUE_BITS if self.even else bits, VALUE_BITS) if self.packed else (bits, bits)
+        most = min(46, 60 - len(first).bit_length())
+        bits = (VALUE_BITS if self.even else most, VALUE_BITS) if self.packed else (most, most)
         scales = [2.0 ** np.floor(k - np.log2(top)) if top > 0 else 1.0 for k, top in zip(bits, (steepest, curved))]
         scales[1] = 1.0 if self.even else scales[1]
         rules["g_unit"], rules["h_unit"] = 1.0 / scales[0], 1.0 / scales[1]
@@ -133,10 +134,13 @@ class Grower:
         few = UNLIMITED if threads == 1 else FEW
         i = compiled.grow(growth, few)
         while i >= 0:
-            all_of(lambda t, i=i: compiled.divide(growth, t, i), range(threads), threads)
+            all_of(partial(self._divide, i), range(threads), threads)
             compiled.settle(growth, i)
             i = compiled.grow(growth, few)
         return growth.nodes[: growth.counts[0]]
+
+    def _divide(self, node: int, thread: int) -> None:
+        compiled.divide(self.growth, thread, node)
 
     def rows_of(self, leaf: int) -> np.ndarray:
         """Rows of a leaf."""
@@ -171,7 +175,8 @@ class Grower:
             else:
                 threshold[i] = cuts[j][cut] if cut < len(cuts[j]) else np.inf
         return Tree.of(
-            np.where(inner, nodes["feature"], LEAF), threshold, *(np.ascontiguousarray(nodes[name]) for name in ("left", "right", "value")), len(cuts),
+            np.where(inner, nodes["feature"], LEAF), threshold, np.ascontiguousarray(nodes["left"]),
+            np.ascontiguousarray(nodes["right"]), np.ascontiguousarray(nodes["value"]), len(cuts),
             missing_left=nodes["missing_left"] != 0, category=category, sets=np.concatenate(sets),
             gain=np.where(inner, nodes["gain"], 0.0), n_rows=np.ascontiguousarray(nodes["count"]),
             weight=nodes["count"].astype(float) if weight is None else self._weights(weight, nodes),

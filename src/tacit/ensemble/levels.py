@@ -144,8 +144,8 @@ class Levels:
             return with_columns(X, found)
         X = np.asarray(X)
         made = np.empty(X.shape, np.float64)
-        for j in range(X.shape[1]):
-            made[:, j] = found[j] if j in found else X[:, j]
+        for column in range(X.shape[1]):
+            made[:, column] = found[column] if column in found else X[:, column]
         return made
 
     def codes(self, j: int, cells: np.ndarray, missing: np.ndarray) -> np.ndarray:

@@ -67,7 +67,7 @@ class Loss:
         if self.name == "huber":
             self.delta = max(middle(np.abs(y - raw[:, 0]), weight, self.setting), np.finfo(float).tiny)
 
-    def slopes(self, k: int, seen: Any, rows: slice, y: Any, raw: Any, weight: Any, first: Any, second: Any) -> tuple:
+    def slopes(self, k: int, seen: Any, y: Any, raw: Any, weight: Any, rows: slice, first: Any, second: Any) -> tuple:
         """Derivatives of some rows, written; the greatest of each."""
         setting = self.delta if self.name == "huber" else self.setting
         return compiled.slopes(
@@ -125,7 +125,7 @@ class SoftmaxLoss(Loss):
     def look(self, y: np.ndarray, raw: np.ndarray, weight: np.ndarray | None, over: Any) -> Any:
         return np.concatenate(over(lambda rows: softmax(raw[rows], axis=1)))
 
-    def slopes(self, k: int, seen: Any, rows: slice, y: Any, raw: Any, weight: Any, first: Any, second: Any) -> tuple:
+    def slopes(self, k: int, seen: Any, y: Any, raw: Any, weight: Any, rows: slice, first: Any, second: Any) -> tuple:
         return compiled.softmax_slopes(k, y[rows], seen[rows], weight[rows], first[rows], second[rows])
 
     def value(self, y: np.ndarray, raw: np.ndarray, weight: np.ndarray | None) -> float:

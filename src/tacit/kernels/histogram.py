@@ -73,8 +73,8 @@ def _add_pairs(words, gradients, rows, start, stop, packed):
         e = min(s + CHUNK, stop)
         for i in range(s, e):
             later = np.intp(rows[min(i + AHEAD, last)])
-            prefetch(gradients, later)
-            prefetch(words, later)
+            prefetch(gradients, later)  # type: ignore[call-arg]
+            prefetch(words, later)  # type: ignore[call-arg]
             r = rows[i]
             pairs[i - s, 0], pairs[i - s, 1] = gradients[r, 0], gradients[r, 1]
             for w in range(n_words):
@@ -98,8 +98,8 @@ def _add_singles(words, gradients, rows, start, stop, packed):
         e = min(s + CHUNK, stop)
         for i in range(s, e):
             later = np.intp(rows[min(i + AHEAD, last)])
-            prefetch(gradients, later)
-            prefetch(words, later)
+            prefetch(gradients, later)  # type: ignore[call-arg]
+            prefetch(words, later)  # type: ignore[call-arg]
             r = rows[i]
             singles[i - s] = gradients[r, 0]
             for w in range(n_words):

@@ -69,7 +69,7 @@ def best_stump(order, seen, differs, y, weight, n_classes, left, right):
                 found = _purity(side, amount) + _purity(other, whole - amount)
                 if found > best * (1.0 + 1e-12):
                     best, column, place = found, j, i
-                    missing_left = way if missing > 0.0 else np.int64(2.0 * amount > whole)
+                    missing_left = way if missing > 0.0 else int(2.0 * amount > whole)
                     left[:], right[:] = side, other
     return column, place, missing_left, best - base
 
