@@ -8,7 +8,7 @@ from typing import Any
 
 import numba
 
-__all__ = ["jit", "jit_sums"]
+__all__ = ["inner", "jit", "jit_sums"]
 
 
 def _fingerprint():
@@ -42,15 +42,22 @@ def jit(function):
     return _compile(function, {"contract"})
 
 
+def inner(function):
+    """As `jit` for what only compiled code calls: no wrappers for Python, which take long to compile for records of arrays."""
+    return _compile(function, {"contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 def jit_sums(function):
     """As `jit` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
     return _compile(function, {"contract", "reassoc"})
 
 
-def _compile(function, fastmath):
+def _compile(function, fastmath, **options):
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER or config.CACHE_DIR
     try:
-        return numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", cache=_FOLDER is not None)(function)
+        return numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", cache=_FOLDER is not None, **options)(
+            function
+        )
     finally:
         config.CACHE_DIR = before

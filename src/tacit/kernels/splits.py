@@ -6,10 +6,10 @@ s² W / (w (W − w)), where w and s are Σ weight and Σ weight·y of the rows 
 
 import numpy as np
 
-from .jit import jit
+from .jit import inner
 
 __all__ = [
-    "ABSOLUTE", "ENTROPY", "GAIN_RATIO", "GINI", "MISCLASSIFICATION", "POISSON", "SQUARED", "absolute_losses", "gain", "impurity",
+    "ABSOLUTE", "ENTROPY", "GAIN_RATIO", "GINI", "MISCLASSIFICATION", "POISSON", "SQUARED", "absolute_losses", "ascending", "gain", "impurity",
     "median_loss", "scan", "scan_absolute", "scan_scalar", "sort_keys",
 ]  # fmt: skip
 
@@ -20,7 +20,7 @@ FEW = 32
 DIGIT = 11  # most bits by which keys are sorted at once
 
 
-@jit
+@inner
 def sort_keys(keys, other, n, low, high, counts):
     """The first n keys in the order of their ranks, low to high, which may come in `other`; the second is free then."""
     if n <= FEW:
@@ -56,20 +56,20 @@ def sort_keys(keys, other, n, low, high, counts):
     return keys, other
 
 
-@jit
+@inner
 def _allowed(left, right, cst, lower, upper):
     """Whether the values of two children keep to a monotone constraint and to the bounds of those above."""
     inside = lower <= left <= upper and lower <= right <= upper
     return inside and (right - left) * cst >= 0
 
 
-@jit
+@inner
 def scan_scalar(
-    keys, n, pair, W, S, missing, n_missing, least_rows, least_weight, slack, mean, cst, lower, upper, both
+    keys, n, pair, W, S, w_missing, s_missing, n_missing, least_rows, least_weight, slack, mean, cst, lower, upper, both
 ):
     """The best cut of n sorted rows by squared error: (gain, place, whether missing cells go left); place −1 where there is none.
 
-    `pair` holds weight and weight·(y − mean) of the node's rows, W and S the sums over those that count, `missing` their sums over the rows without a value. A cut after the
+    `pair` holds weight and weight·(y − mean) of the node's rows, W and S the sums over those that count, `w_missing` and `s_missing` over those without a value. A cut after the
     last row parts observed from missing cells.
     """
     best, place, to_left = -np.inf, -1, False
@@ -77,7 +77,7 @@ def scan_scalar(
     for turn in range(2 if n_missing and both else 1):
         w, s, extra = 0.0, 0.0, 0
         if turn:
-            w, s, extra = missing[0], missing[1], n_missing
+            w, s, extra = w_missing, s_missing, n_missing
         last = n if n_missing and both and not turn else n - 1
         for i in range(last):
             at = keys[i] & PLACE
@@ -100,12 +100,12 @@ def scan_scalar(
     return best, place, to_left
 
 
-@jit
+@inner
 def _xlog(x):
     return x * np.log2(x) if x > 0 else 0.0
 
 
-@jit
+@inner
 def impurity(criterion, total, W, n_outputs):
     """The impurity of sums of classes, averaged over outputs."""
     width, found = len(total) // n_outputs, 0.0
@@ -121,7 +121,7 @@ def impurity(criterion, total, W, n_outputs):
     return max(found, 0.0) / n_outputs
 
 
-@jit
+@inner
 def gain(criterion, left, total, w, W, n_outputs):
     """By how much a cut lowers W × impurity, of the sums of what goes left and of all; −∞ where it cannot be."""
     rest, width, found = W - w, len(total) // n_outputs, 0.0
@@ -150,7 +150,7 @@ def gain(criterion, left, total, w, W, n_outputs):
     return max(found, 0.0) / n_outputs
 
 
-@jit
+@inner
 def _add(left, codes, y, at, weight, width):
     """Add a row to sums: its weight to those of its classes, or weight × y."""
     if width:
@@ -161,7 +161,7 @@ def _add(left, codes, y, at, weight, width):
             left[o] += weight * y[o, at]
 
 
-@jit
+@inner
 def scan(
     criterion, keys, n, pair, codes, y, width, left, total, W, missing, w_missing, n_missing, least_rows, least_weight,
     slack, cst, lower, upper, both,
@@ -197,7 +197,7 @@ def scan(
     return best, place, to_left
 
 
-@jit
+@inner
 def _enter(tree, weighted, at, weight, value):
     """Add a row of that rank to two Fenwick trees, of weights and of weight × value."""
     at += 1
@@ -207,7 +207,7 @@ def _enter(tree, weighted, at, weight, value):
         at += at & -at
 
 
-@jit
+@inner
 def _median(tree, weighted, half):
     """The rank at which the cumulated weight reaches a half, and the weight and weight × value of the ranks below."""
     at, below, moment, step = 0, 0.0, 0.0, 1
@@ -222,7 +222,7 @@ def _median(tree, weighted, half):
     return at, below, moment
 
 
-@jit
+@inner
 def absolute_losses(order, pair, rank, level, out, reverse):
     """out[i] = the least Σ weight·|y − m| of the first i + 1 rows in an order, or of the last ones; `level` are y by rank."""
     n = len(order)
@@ -240,10 +240,39 @@ def absolute_losses(order, pair, rank, level, out, reverse):
         out[i] = max(m * below - under + (moment - under) - m * (W - below), 0.0)
 
 
-@jit
+@inner
+def _before(values, a, b):
+    return values[a] < values[b] or (values[a] == values[b] and a < b)
+
+
+@inner
+def ascending(values):
+    """The order of values, equal ones as they stand (a heap: NumPy's sorts take seconds to compile)."""
+    n = len(values)
+    order = np.arange(n)
+    start, end = n // 2, n
+    while end > 1:
+        if start > 0:
+            start -= 1
+        else:
+            end -= 1
+            order[0], order[end] = order[end], order[0]
+        at = start
+        while 2 * at + 1 < end:
+            child = 2 * at + 1
+            if child + 1 < end and _before(values, order[child], order[child + 1]):
+                child += 1
+            if not _before(values, order[at], order[child]):
+                break
+            order[at], order[child] = order[child], order[at]
+            at = child
+    return order
+
+
+@inner
 def median_loss(y, pair):
     """The weighted median of the rows of a node, the middle of two where the weight is cut in half, and Σ weight·|y − m|."""
-    order = np.argsort(y)
+    order = ascending(y)
     W = 0.0
     for i in range(len(y)):
         W += pair[i, 0]
@@ -261,7 +290,7 @@ def median_loss(y, pair):
     return m, loss
 
 
-@jit
+@inner
 def scan_absolute(keys, n, pair, y, whole, least_rows, least_weight, slack, gone, n_gone, both):
     """As `scan_scalar`, by absolute error; `gone` are the keys of rows without a value, `whole` is the loss of the node."""
     best, place, to_left = -np.inf, -1, False
@@ -279,16 +308,13 @@ def scan_absolute(keys, n, pair, y, whole, least_rows, least_weight, slack, gone
                 order[n:] = gone[:n_gone]
         losses = np.zeros(size)
         for o in range(len(y)):
-            sorted_y = np.sort(y[o])
-            levels = sorted_y[:1].copy()
-            count = 1
-            levels = np.empty(len(sorted_y))
-            levels[0] = sorted_y[0]
-            for i in range(1, len(sorted_y)):
-                if sorted_y[i] != levels[count - 1]:
-                    levels[count] = sorted_y[i]
+            by_y, count = ascending(y[o]), 0
+            levels, rank = np.empty(len(by_y)), np.empty(len(by_y), np.int64)
+            for i in by_y:
+                if not count or y[o, i] != levels[count - 1]:
+                    levels[count] = y[o, i]
                     count += 1
-            rank = np.searchsorted(levels[:count], y[o])
+                rank[i] = count - 1
             absolute_losses(order, pair, rank, levels[:count], first, False)
             absolute_losses(order, pair, rank, levels[:count], second, True)
             for i in range(size - 1):

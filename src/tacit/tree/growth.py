@@ -181,20 +181,25 @@ def grow(ranked: Ranked, targets: Targets, weight: np.ndarray, rules: Rules, see
         d if rules.max_features is None else rules.max_features, rules.random, rules.surrogates,
     ], np.int64)  # fmt: skip
     real = np.array([rules.min_weight, rules.min_decrease / scale])
-    monotone = np.zeros(d, np.int8) if rules.monotone is None else rules.monotone
+    columns = np.zeros((d, 4), np.int64)
+    columns[:, 0], columns[:, 1], columns[:, 2] = ranked.first[:-1], np.diff(ranked.first), ranked.categorical
+    if rules.monotone is not None:
+        columns[:, 3] = rules.monotone
     rows = np.flatnonzero(weight > 0).astype(np.int32)
-    found = compiled.grow(
-        ranked.ranks, ranked.values, ranked.first, ranked.categorical, monotone, targets.y, targets.codes, weight, rows,
-        whole, real, np.uint64(seed),
-    )  # fmt: skip
-    feature, threshold, left, right, missing_left, category, sets, value, impurity, gain, n_rows, w, *surrogates = found
+    nodes, numbers, value, sets, surrogates, surrogate_threshold = compiled.grow(
+        ranked.ranks, ranked.values, columns, targets.y, targets.codes, weight, rows, whole, real, np.uint64(seed)
+    )
+    feature, _, left, right, missing_left, category, n_rows = np.ascontiguousarray(nodes[:, :7].T)
+    threshold, impurity, gain, w = np.ascontiguousarray(numbers[:, :4].T)
     if indicator:
         value = np.concatenate([1.0 - value, value], axis=1)[:, None, :]
     elif width:
         value = value.reshape(len(feature), -1, width)
     else:
         value = (value + targets.origin)[:, :, None]
+    small = np.int32
     return Tree(
-        feature, threshold, left, right, missing_left, category, sets, value, scale * impurity, scale * gain, n_rows, w,
-        targets.n_classes, d, *surrogates,
+        feature.astype(small), threshold, left.astype(small), right.astype(small), missing_left != 0, category.astype(small), sets,
+        value, scale * impurity, scale * gain, n_rows, w, targets.n_classes, d, surrogates[:, :, 0].astype(small),
+        surrogate_threshold, surrogates[:, :, 2] != 0, surrogates[:, :, 3].astype(small),
     )  # fmt: skip
