@@ -43,8 +43,12 @@ def jit(function):
 
 
 def inner(function):
-    """As `jit` for what only compiled code calls: no wrappers for Python, which take long to compile for records of arrays."""
-    return _compile(function, {"contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    """As `jit` for what only compiled code calls, which neither makes arrays nor returns any that its caller does not hold.
+
+    There are no wrappers for Python, which take long to compile for records of arrays, and references are not counted: that is an
+    atomic addition at every use of a record's array, and took most of the time of small nodes of trees.
+    """
+    return _compile(function, {"contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
 def jit_sums(function):
@@ -56,6 +60,7 @@ def _compile(function, fastmath, **options):
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER or config.CACHE_DIR
     try:
+        options = {"_nrt": True} | options  # said of all: whoever is called by `inner` would inherit it
         return numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", cache=_FOLDER is not None, **options)(
             function
         )

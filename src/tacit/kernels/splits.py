@@ -6,10 +6,10 @@ s² W / (w (W − w)), where w and s are Σ weight and Σ weight·y of the rows 
 
 import numpy as np
 
-from .jit import inner
+from .jit import inner, jit
 
 __all__ = [
-    "ABSOLUTE", "ENTROPY", "GAIN_RATIO", "GINI", "MISCLASSIFICATION", "POISSON", "SQUARED", "absolute_losses", "ascending", "gain", "impurity",
+    "ABSOLUTE", "ENTROPY", "GAIN_RATIO", "GINI", "MISCLASSIFICATION", "POISSON", "SQUARED", "absolute_losses", "allowed", "ascending", "gain", "impurity",
     "median_loss", "scan", "scan_absolute", "scan_scalar", "sort_keys",
 ]  # fmt: skip
 
@@ -22,7 +22,7 @@ DIGIT = 11  # most bits by which keys are sorted at once
 
 @inner
 def sort_keys(keys, other, n, low, high, counts):
-    """The first n keys in the order of their ranks, low to high, which may come in `other`; the second is free then."""
+    """Bring the first n keys into the order of their ranks, low to high; 1 where they come in `other`, else 0."""
     if n <= FEW:
         for i in range(1, n):
             key, j = keys[i], i - 1
@@ -30,7 +30,7 @@ def sort_keys(keys, other, n, low, high, counts):
                 keys[j + 1] = keys[j]
                 j -= 1
             keys[j + 1] = key
-        return keys, other
+        return 0
     span, bits = high - low, 0
     while span >> bits:
         bits += 1
@@ -53,11 +53,11 @@ def sort_keys(keys, other, n, low, high, counts):
             other[counts[b]] = keys[i]
             counts[b] += 1
         keys, other = other, keys
-    return keys, other
+    return passes & 1
 
 
 @inner
-def _allowed(left, right, cst, lower, upper):
+def allowed(left, right, cst, lower, upper):
     """Whether the values of two children keep to a monotone constraint and to the bounds of those above."""
     inside = lower <= left <= upper and lower <= right <= upper
     return inside and (right - left) * cst >= 0
@@ -94,7 +94,7 @@ def scan_scalar(
             apart = s - offset * w
             found = apart * apart * W / (w * rest)
             if found > best + slack and (
-                not bounded or _allowed(mean + s / w, mean + (S - s) / rest, cst, lower, upper)
+                not bounded or allowed(mean + s / w, mean + (S - s) / rest, cst, lower, upper)
             ):
                 best, place, to_left = found, i, turn == 1
     return best, place, to_left
@@ -112,9 +112,14 @@ def impurity(criterion, total, W, n_outputs):
     for o in range(n_outputs):
         part = total[o * width : (o + 1) * width]
         if criterion == GINI:
-            found += 1.0 - (part * part).sum() / (W * W)
+            found += 1.0
+            for k in range(width):
+                found -= part[k] / W * (part[k] / W)
         elif criterion == MISCLASSIFICATION:
-            found += 1.0 - part.max() / W
+            most = 0.0
+            for k in range(width):
+                most = max(most, part[k])
+            found += 1.0 - most / W
         else:
             for k in range(width):
                 found -= _xlog(part[k] / W)
@@ -175,7 +180,8 @@ def scan(
         left[:] = 0.0
         if turn:
             w, extra = w_missing, n_missing
-            left[:] = missing
+            for k in range(len(left)):
+                left[k] = missing[k]
         last = n if n_missing and both and not turn else n - 1
         for i in range(last):
             at = np.int64(keys[i] & PLACE)
@@ -191,7 +197,7 @@ def scan(
                 continue
             found = gain(criterion, left, total, w, W, n_outputs)
             if found > best + slack and (
-                not bounded or _allowed(left[own] / w, (total[own] - left[own]) / (W - w), cst, lower, upper)
+                not bounded or allowed(left[own] / w, (total[own] - left[own]) / (W - w), cst, lower, upper)
             ):
                 best, place, to_left = found, i, turn == 1
     return best, place, to_left
@@ -222,7 +228,7 @@ def _median(tree, weighted, half):
     return at, below, moment
 
 
-@inner
+@jit
 def absolute_losses(order, pair, rank, level, out, reverse):
     """out[i] = the least Σ weight·|y − m| of the first i + 1 rows in an order, or of the last ones; `level` are y by rank."""
     n = len(order)
@@ -246,10 +252,11 @@ def _before(values, a, b):
 
 
 @inner
-def ascending(values):
-    """The order of values, equal ones as they stand (a heap: NumPy's sorts take seconds to compile)."""
+def ascending(values, order):
+    """Write the order of values, equal ones as they stand (a heap: NumPy's sorts take seconds to compile)."""
     n = len(values)
-    order = np.arange(n)
+    for t in range(n):
+        order[t] = t
     start, end = n // 2, n
     while end > 1:
         if start > 0:
@@ -266,13 +273,13 @@ def ascending(values):
                 break
             order[at], order[child] = order[child], order[at]
             at = child
-    return order
 
 
-@inner
+@jit
 def median_loss(y, pair):
     """The weighted median of the rows of a node, the middle of two where the weight is cut in half, and Σ weight·|y − m|."""
-    order = ascending(y)
+    order = np.empty(len(y), np.int64)
+    ascending(y, order)
     W = 0.0
     for i in range(len(y)):
         W += pair[i, 0]
@@ -290,7 +297,18 @@ def median_loss(y, pair):
     return m, loss
 
 
-@inner
+@jit
+def loss_of(keys, n, y, pair):
+    """The least Σ weight·|y − m| of the rows of keys, averaged over outputs."""
+    rows, loss = np.empty(n, np.int64), 0.0
+    for t in range(n):
+        rows[t] = keys[t] & PLACE
+    for o in range(len(y)):
+        loss += median_loss(y[o][rows], pair[rows])[1]
+    return loss / len(y)
+
+
+@jit
 def scan_absolute(keys, n, pair, y, whole, least_rows, least_weight, slack, gone, n_gone, both):
     """As `scan_scalar`, by absolute error; `gone` are the keys of rows without a value, `whole` is the loss of the node."""
     best, place, to_left = -np.inf, -1, False
@@ -308,8 +326,9 @@ def scan_absolute(keys, n, pair, y, whole, least_rows, least_weight, slack, gone
                 order[n:] = gone[:n_gone]
         losses = np.zeros(size)
         for o in range(len(y)):
-            by_y, count = ascending(y[o]), 0
-            levels, rank = np.empty(len(by_y)), np.empty(len(by_y), np.int64)
+            by_y, count = np.empty(y.shape[1], np.int64), 0
+            ascending(y[o], by_y)
+            levels, rank = np.empty(y.shape[1]), np.empty(y.shape[1], np.int64)
             for i in by_y:
                 if not count or y[o, i] != levels[count - 1]:
                     levels[count] = y[o, i]

@@ -6,6 +6,7 @@ At a node of weight W and impurity I, the split that lowers most the weighted im
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,11 @@ class Ranked:
         for j, (rank, _) in enumerate(found):
             ranks[j] = rank
         return cls(ranks, np.concatenate([values for _, values in found]), first, levels > 0)
+
+    @cached_property
+    def by_row(self) -> np.ndarray:
+        """The ranks again, row by row: what small nodes read."""
+        return np.ascontiguousarray(self.ranks.T)
 
     @property
     def n_features(self) -> int:
@@ -187,7 +193,17 @@ def grow(ranked: Ranked, targets: Targets, weight: np.ndarray, rules: Rules, see
         columns[:, 3] = rules.monotone
     rows = np.flatnonzero(weight > 0).astype(np.int32)
     nodes, numbers, value, sets, surrogates, surrogate_threshold = compiled.grow(
-        ranked.ranks, ranked.values, columns, targets.y, targets.codes, weight, rows, whole, real, np.uint64(seed)
+        ranked.ranks,
+        ranked.by_row,
+        ranked.values,
+        columns,
+        targets.y,
+        targets.codes,
+        weight,
+        rows,
+        whole,
+        real,
+        np.uint64(seed),
     )
     feature, _, left, right, missing_left, category, n_rows = np.ascontiguousarray(nodes[:, :7].T)
     threshold, impurity, gain, w = np.ascontiguousarray(numbers[:, :4].T)
