@@ -10,7 +10,21 @@ import numpy as np
 
 from .jit import inner, jit
 from .splits import (
-    ABSOLUTE, GAIN_RATIO, POISSON, RANK, SQUARED, allowed, ascending, gain, impurity, loss_of, median_loss, scan, scan_absolute, scan_scalar, sort_keys,
+    ABSOLUTE,
+    GAIN_RATIO,
+    POISSON,
+    RANK,
+    SQUARED,
+    allowed,
+    ascending,
+    gain,
+    impurity,
+    loss_of,
+    median_loss,
+    scan,
+    scan_absolute,
+    scan_scalar,
+    sort_keys,
 )  # fmt: skip
 
 __all__ = ["SETTINGS", "grow"]
@@ -480,7 +494,7 @@ def _make(D, R, S, N, start, stop, depth, parent, is_left, lower, upper):
             N.whole[parent, RIGHT] = node
     _describe(D, R, S, N, node)
     n, W = stop - start, N.real[node, WEIGHT]
-    stops = depth >= R.max_depth or n < R.min_split or n < 2 * R.min_leaf or W < 2 * R.min_weight
+    stops = depth >= R.max_depth or n < R.min_split or n < 2 * R.min_leaf or 2 * R.min_weight > W
     root = N.real[0, IMPURITY]
     if stops or N.real[node, IMPURITY] <= 1e-14 * root or N.real[node, IMPURITY] <= 0:
         return node, False
