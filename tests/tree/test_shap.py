@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tacit.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
-from tacit.tree import Tree, shap_values
+from tacit.tree import DecisionTreeClassifier, DecisionTreeRegressor, Tree, shap_values
 from tacit.tree.shap import expectation
 
 
@@ -19,7 +19,8 @@ def known(tree, x, columns, node=0):
     if tree.feature[node] in columns:
         alone = Tree.of(
             [tree.feature[node], -2, -2], [tree.threshold[node], 0, 0], [1, -1, -1], [2, -1, -1], [0, 1, 2], tree.n_features,
-            missing_left=tree.missing_left[[node, node, node]], category=np.array([min(tree.category[node], 0), -1, -1], np.int32),
+            missing_left=tree.missing_left[[node, node, node]],
+            category=np.array([min(tree.category[node], 0), -1, -1], np.int32),
             sets=tree.sets[max(tree.category[node], 0) :],
         )  # fmt: skip
         return known(tree, x, columns, left if alone.apply(x[None])[0] == 1 else right)
@@ -69,6 +70,18 @@ def test_values_sum_to_what_is_predicted_less_what_is_expected(n_classes, n_jobs
     np.testing.assert_allclose(told.base, raw.mean(axis=0), atol=1e-10)  # path dependent: the mean of training rows
     np.testing.assert_array_equal(told.values, shap_values(model, X).values)
     assert told.importances.shape == told.values.shape[1:]
+
+
+def test_single_trees_are_explained():
+    X, y = rows(150)
+    X = np.nan_to_num(X)
+    regressor = DecisionTreeRegressor(max_depth=4).fit(X, y)
+    np.testing.assert_allclose(shap_values(regressor, X).total, regressor.predict(X), atol=1e-12)
+    np.testing.assert_allclose(
+        shap_values(regressor, X[:5]).values, [by_definition(regressor.tree_, x)[:, 0] for x in X[:5]], atol=1e-12
+    )
+    classifier = DecisionTreeClassifier(max_depth=3).fit(X, y > 0)
+    np.testing.assert_allclose(shap_values(classifier, X).total, classifier.predict_proba(X), atol=1e-12)
 
 
 def test_a_tree_by_hand():

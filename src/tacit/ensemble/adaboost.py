@@ -143,7 +143,6 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
     n_estimators: int = 50
     learning_rate: float = 1.0
     random_state: Any = None
-    n_jobs: ClassVar[int | None] = None
 
     _saved: ClassVar[dict[str, Spec]] = RowsEstimator._saved | {
         "classes_": Names("K", labels=True),
@@ -182,10 +181,9 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
         trees = [each for each in self.estimators_ if isinstance(each, Tree)]
         for tree in trees:
             tree.check({})
-            if tree.n_features != self.n_features_in_ or tree.flat.shape[1] != self.n_classes_:
-                raise ValueError(
-                    f"a tree is of {tree.n_features} columns and {tree.flat.shape[1]} classes, which the others are not"
-                )
+            told = tree.n_features, tree.flat.shape[1]
+            if told != (self.n_features_in_, self.n_classes_):
+                raise ValueError(f"a tree is of {told[0]} columns and {told[1]} classes, which the others are not")
         self._pack()
 
     def _rows(self, X: Any, *, reset: bool) -> Any:

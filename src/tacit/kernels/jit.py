@@ -11,7 +11,7 @@ from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-__all__ = ["jit", "jit_sums", "prefetch"]
+__all__ = ["inner", "jit", "jit_sums", "prefetch"]
 
 
 def _fingerprint():
@@ -45,16 +45,28 @@ def jit(function):
     return _compile(function, {"contract"})
 
 
+def inner(function):
+    """As `jit` for what only compiled code calls, which neither makes arrays nor returns any that its caller does not hold.
+
+    There are no wrappers for Python, which take long to compile for records of arrays, and references are not counted: that is an
+    atomic addition at every use of a record's array, and took most of the time of small nodes of trees.
+    """
+    return _compile(function, {"contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+
+
 def jit_sums(function):
     """As `jit` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
     return _compile(function, {"contract", "reassoc"})
 
 
-def _compile(function, fastmath):
+def _compile(function, fastmath, **options):
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER or config.CACHE_DIR
     try:
-        return numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", cache=_FOLDER is not None)(function)
+        options = {"_nrt": True} | options  # said of all: whoever is called by `inner` would inherit it
+        return numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", cache=_FOLDER is not None, **options)(
+            function
+        )
     finally:
         config.CACHE_DIR = before
 

@@ -153,15 +153,36 @@ def add_values(steps, flags, sets, roots, X, plain, value, out):
 
 
 @jit
-def own_leaves(feature, threshold, left, right, missing_left, category, sets, X, out):
-    """out[row]: the leaf of each row in one tree that is not laid out: for few rows or one use."""
+def _asked(x, threshold, category, missing_left, sets):
+    """0 or 1: where a cell leads that is asked for by threshold, or by a set where there is one."""
+    flag = (MISSING_LEFT if missing_left else 0) | (CATEGORICAL if category >= 0 else 0)
+    return _goes_right(x, np.float64(category) if category >= 0 else threshold, flag, sets)
+
+
+@jit
+def _told(x, category, sets):
+    """Whether a cell says anything: it is not missing, nor a level that was not there to be learned from."""
+    return x == x and (category < 0 or 0 <= x < sets[category])
+
+
+@jit
+def own_leaves(
+    feature, threshold, left, right, missing_left, category, sets, s_feature, s_threshold, s_flip, s_category, X, out
+):
+    """out[row]: the leaf of each row in one tree that is not laid out, by surrogates where it has some."""
     for row in range(len(X)):
-        at = 0
+        at, x = 0, X[row]
         while feature[at] >= 0:
-            categorical = category[at] >= 0
-            flag = (MISSING_LEFT if missing_left[at] else 0) | (CATEGORICAL if categorical else 0)
-            told = np.float64(category[at]) if categorical else threshold[at]
-            at = right[at] if _goes_right(X[row, feature[at]], told, flag, sets) else left[at]
+            cell = x[feature[at]]
+            goes_right = _asked(cell, threshold[at], category[at], missing_left[at], sets)
+            if s_feature.shape[1] and not _told(cell, category[at], sets):
+                for place in range(s_feature.shape[1]):
+                    f = s_feature[at, place]
+                    if f >= 0 and _told(x[f], s_category[at, place], sets):
+                        goes_right = _asked(x[f], s_threshold[at, place], s_category[at, place], False, sets)
+                        goes_right = 1 - goes_right if s_flip[at, place] else goes_right
+                        break
+            at = right[at] if goes_right else left[at]
         out[row] = at
 
 

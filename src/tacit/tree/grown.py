@@ -55,6 +55,9 @@ class Tree(Arrays):
         Classes of each output; 1 of numbers.
     n_features : int
         Columns of rows.
+    surrogate_feature, surrogate_threshold, surrogate_flip, surrogate_category : ndarray of shape (nodes, surrogates)
+        What is asked for in turn where the node's own cell is missing: as the first four, `flip` where rows above the threshold go
+        left; −2 where there is none. Trees that learn a direction have none.
     """
 
     feature: np.ndarray
@@ -71,13 +74,20 @@ class Tree(Arrays):
     weight: np.ndarray
     n_classes: np.ndarray
     n_features: int
+    surrogate_feature: np.ndarray
+    surrogate_threshold: np.ndarray
+    surrogate_flip: np.ndarray
+    surrogate_category: np.ndarray
 
     _saved = {  # noqa: RUF012
-        "feature": Numbers("m", low=LEAF, kind="i"), "threshold": Numbers("m", high=np.finfo(float).max, beside=(np.inf,)), "left": Numbers("m", low=-1, kind="i"),
+        "feature": Numbers("m", low=LEAF, kind="i"), "threshold": Numbers("m", high=np.finfo(float).max, beside=(np.inf,)),
+        "left": Numbers("m", low=-1, kind="i"),
         "right": Numbers("m", low=-1, kind="i"), "missing_left": Numbers("m", kind="b"),
         "category": Numbers("m", low=-1, kind="i"), "sets": Numbers("w", low=0, kind="i"), "value": Numbers("m o c"),
         "impurity": Numbers("m", high=SQUARES), "gain": Numbers("m", high=SQUARES), "n_rows": Numbers("m", low=0, kind="i"),
         "weight": Numbers("m", low=0, high=SQUARES), "n_classes": Numbers("o", low=1, kind="i"), "n_features": Whole(1),
+        "surrogate_feature": Numbers("m s", low=LEAF, kind="i"), "surrogate_threshold": Numbers("m s"),
+        "surrogate_flip": Numbers("m s", kind="b"), "surrogate_category": Numbers("m s", low=-1, kind="i"),
     }  # fmt: skip
 
     @classmethod
@@ -89,6 +99,8 @@ class Tree(Arrays):
             "missing_left": np.ones(n, bool), "category": np.full(n, -1, np.int32), "sets": np.empty(0, np.uint32),
             "impurity": np.zeros(n), "gain": np.zeros(n), "n_rows": np.zeros(n, np.int64), "weight": np.zeros(n),
             "n_classes": np.full(value.shape[1], value.shape[2]),
+            "surrogate_feature": np.empty((n, 0), np.int32), "surrogate_threshold": np.empty((n, 0)),
+            "surrogate_flip": np.empty((n, 0), bool), "surrogate_category": np.empty((n, 0), np.int32),
         } | more  # fmt: skip
         splits = np.asarray(feature, np.int32), np.asarray(threshold, np.float64)
         children = np.asarray(left, np.int32), np.asarray(right, np.int32)
@@ -111,8 +123,10 @@ class Tree(Arrays):
             raise ValueError("a tree has a node that is not the child of exactly one other")
         if self.value.shape[1:] != (len(self.n_classes), self.n_classes.max()):
             raise ValueError(f"a tree has values of shape {self.value.shape[1:]}, which its n_classes do not tell")
-        for start in self.category[self.category >= 0]:
-            if start >= len(self.sets) or start + 1 + -(-int(self.sets[start]) // 32) > len(self.sets):
+        if (self.surrogate_feature >= self.n_features).any():
+            raise ValueError(f"a tree asks for column {self.surrogate_feature.max()}, but there are {self.n_features}")
+        for start in np.concatenate([self.category, self.surrogate_category.ravel()]):
+            if start >= 0 and (start >= len(self.sets) or start + 1 + -(-int(self.sets[start]) // 32) > len(self.sets)):
                 raise ValueError(f"a tree has a set of levels at {start}, beyond the end of all")
 
     # What scikit-learn calls its arrays
@@ -208,8 +222,9 @@ class Tree(Arrays):
         """
         out = np.empty(len(X), np.int64)
         compiled.own_leaves(
-            self.feature, self.threshold, self.left, self.right, self.missing_left, self.category, self.sets, X, out
-        )
+            self.feature, self.threshold, self.left, self.right, self.missing_left, self.category, self.sets,
+            self.surrogate_feature, self.surrogate_threshold, self.surrogate_flip, self.surrogate_category, X, out,
+        )  # fmt: skip
         return out
 
     def predict(self, X: np.ndarray) -> np.ndarray:

@@ -103,12 +103,19 @@ def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> Explanation
         columns = [f"x{j}" for j in range(model.n_features)]
     else:
         check_is_fitted(model)
-        if not hasattr(model, "_explained"):
+        if not hasattr(model, "_explained") and not hasattr(model, "tree_"):
             raise TypeError(
                 f"a {type(model).__name__} is no tree, nor a sum of trees; give an estimator of tacit.tree or tacit.ensemble."
             )
-        cells, terms, base = model._explained(X)
+        if hasattr(model, "_explained"):
+            cells, terms, base = model._explained(X)
+        else:
+            cells, terms, base = model._rows(X), mean_terms([model.tree_]), np.zeros(model.tree_.flat.shape[1])
         columns = model._column_names()
+    if any(tree.surrogate_feature.shape[1] for tree, _ in terms) and np.isnan(cells).any():
+        raise ValueError(
+            "surrogate splits stand in for several columns at once; grow the tree without them to explain rows with missing cells."
+        )
     values = np.zeros((*cells.shape, len(base)))
     for tree, told in terms:
         base = base + expectation(tree, told)
