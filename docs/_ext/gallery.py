@@ -41,6 +41,7 @@ TASKS = {
         "bayes_classifiers",
         "relevance_vectors",
         "support_vectors",
+        "boosting",
         "classes_of_groups",
         "conjugate_learning",
         "co2_forecast",
