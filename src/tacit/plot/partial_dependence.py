@@ -1,6 +1,6 @@
 """`PartialDependenceDisplay`: how predictions go with one column while the others stay as they are in rows.
 
-    f̄(v) = (1/n) Σ_i f(v, x_i without the column)
+f̄(v) = (1/n) Σ_i f(v, x_i without the column)
 """
 
 from typing import Any, Self
@@ -111,7 +111,12 @@ class PartialDependenceDisplay(Display, figsize=(4.8, 3.6)):
         colour = colours(1)[0]
         ax.fill_between(self.grid, self.low, self.high, color=MUTED, alpha=0.2, linewidth=0)
         ax.fill_between(
-            self.grid, self.mean - 1.96 * self.error, self.mean + 1.96 * self.error, color=colour, alpha=0.3, linewidth=0
+            self.grid,
+            self.mean - 1.96 * self.error,
+            self.mean + 1.96 * self.error,
+            color=colour,
+            alpha=0.3,
+            linewidth=0,
         )
         (self.line_,) = ax.plot(self.grid, self.mean, color=colour, linewidth=1.6)
         ax.set(xlabel=self.name, ylabel="mean prediction")
