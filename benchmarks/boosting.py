@@ -1,4 +1,4 @@
-"""Gradient boosting against LightGBM and scikit-learn's HistGradientBoosting, and AdaBoost against scikit-learn's, at equal settings.
+"""Gradient boosting against LightGBM and scikit-learn, and AdaBoost against scikit-learn, at equal settings.
 
 ``python -m benchmarks.boosting`` runs all sides in turn and prints ratios of wall time and of CPU time, medians of runs.
 """

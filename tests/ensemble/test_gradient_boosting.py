@@ -247,7 +247,7 @@ def test_bins_are_of_rows_learned_from_and_cut_weights_in_equal_parts():
     x = rng.normal(size=5000)
     cuts = quantiles(x, None, 10)
     counts = np.bincount(np.searchsorted(cuts, x), minlength=10)
-    assert counts.min() >= 499 and counts.max() <= 501
+    assert np.abs(counts - 500).max() <= 1
     twice = quantiles(x, np.full(5000, 2.0), 10)
     np.testing.assert_array_equal(twice, cuts)
     assert quantiles(np.array([3.0, np.nan, 1.0, 3.0]), None, 255).tolist() == [2.0]
@@ -262,7 +262,8 @@ def test_bins_are_of_rows_learned_from_and_cut_weights_in_equal_parts():
     model.fit(X, X[:, 0])
     held = train_test_split(np.arange(40), test_size=0.1, random_state=model._random_seed)[1]
     cuts = model.trees_[0][0].threshold[~model.trees_[0][0].is_leaf]
-    assert len(cuts) and not (np.abs(cuts[:, None] - held) == 0.5).any()
+    assert len(cuts)
+    assert not (np.abs(cuts[:, None] - held) == 0.5).any()
 
 
 @pytest.mark.parametrize("n", [20, 60, pytest.param(300, marks=pytest.mark.full)])
@@ -283,7 +284,7 @@ def test_an_interval_that_rows_cannot_tell_has_no_ends():
     X = np.arange(12.0)[:, None]
     model = GradientBoostingRegressor(interval_cv=3, min_samples_leaf=2, max_iter=5).fit(X, X[:, 0])
     low, high = model.predict_interval(X, 0.99)
-    assert np.isinf(low).all() and np.isinf(high).all()
+    assert np.isinf(np.concatenate([low, high])).all()
     with pytest.raises(ValueError, match=r"level=1.5 is not a probability"):
         model.predict_interval(X, 1.5)
     with pytest.raises(ValueError, match=r"set interval_cv=5"):

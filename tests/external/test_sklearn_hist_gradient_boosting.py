@@ -27,7 +27,7 @@ TREES = {
     'hist_pd._preprocessor.named_transformers_["encoder"].categories_[0]': "hist_pd.levels_.values[1]",
 }
 DIFFERENCES = {
-    "test_binning_train_validation_are_separated": "the bins of a fit are not kept; test_bins_are_of_rows_learned_from looks at them",
+    "test_binning_train_validation_are_separated": "the bins of a fit are not kept; a test of ours looks at them",
     "test_consistent_lengths": "the message on weights is the library's own, which names both lengths",
     "test_early_stopping_with_sample_weights": "it replaces a function in scikit-learn's own module",
     "test_custom_loss": "loss objects are private classes of scikit-learn; ours are named",

@@ -174,7 +174,7 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
             raise ValueError(f"learning_rate={self.learning_rate!r} is not a number above 0.")
         if self.estimator is not None and not has_fit_parameter(self.estimator, "sample_weight"):
             raise ValueError(
-                f"{type(self.estimator).__name__} doesn't support sample_weight, by which AdaBoost teaches; use another estimator."
+                f"{type(self.estimator).__name__} doesn't support sample_weight, by which AdaBoost teaches; use another."
             )
 
     def _check_loaded(self) -> None:

@@ -132,7 +132,8 @@ class Boosting(Boosted):
     def _check_settings(self) -> None:
         whole, real = (numbers.Integral, numbers.Real)
         for name, kind, least, most, also in (
-            ("learning_rate", real, 0, np.inf, ()), ("max_iter", whole, 1, np.inf, ()), ("max_leaf_nodes", whole, 2, np.inf, (None,)),
+            ("learning_rate", real, 0, np.inf, ()), ("max_iter", whole, 1, np.inf, ()),
+            ("max_leaf_nodes", whole, 2, np.inf, (None,)),
             ("max_depth", whole, 1, np.inf, (None,)), ("min_samples_leaf", whole, 1, np.inf, ()),
             ("l2_regularization", real, 0, np.inf, ()), ("max_features", real, 0, 1, ()), ("subsample", real, 0, 1, ()),
             ("max_bins", whole, 2, 255, ()), ("n_iter_no_change", whole, 1, np.inf, ()), ("tol", real, 0, np.inf, ()),

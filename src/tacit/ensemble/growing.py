@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -106,7 +107,7 @@ class Grower:
         """function(rows) of slices that cover all rows."""
         n = len(self._first)
         bounds = [n * t // self.threads for t in range(self.threads + 1)]
-        return all_of(function, [slice(a, b) for a, b in zip(bounds, bounds[1:])], self.threads)
+        return all_of(function, [slice(a, b) for a, b in pairwise(bounds)], self.threads)
 
     def descend(self, slopes: Callable[[slice, np.ndarray, np.ndarray], tuple]) -> None:
         """Take the derivatives that `slopes` writes for slices of rows, as whole numbers of units of their own."""

@@ -18,7 +18,7 @@ __all__ = ["leaf_paths", "shapley"]
 
 @jit
 def leaf_paths(feature, parent, left, weight, leaves, starts, nodes, sides, slots, columns, zeros, n_slots):
-    """What is asked on the way to each leaf, from the leaf up: nodes, the side taken, and the place of its column among those asked.
+    """What is asked on the way to each leaf, from the leaf up: nodes, sides, and places of columns among those asked.
 
     Column k of leaf i is columns[starts[i] + k], of n_slots[i], and zeros has the share of rows that go the leaf's way.
     """

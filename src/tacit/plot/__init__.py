@@ -45,10 +45,10 @@ from .transitions import TransitionGraphDisplay
 __all__ = [
     "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DecisionRegionsDisplay", "DendrogramDisplay",
     "DensityDisplay", "DocumentTopicsDisplay", "EvidenceDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay",
-    "ImportancesDisplay", "ImputationDisplay", "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay",
-    "MissingnessDisplay", "NetworkDisplay", "PartialDependenceDisplay", "PredictiveFanDisplay", "ProfilesDisplay", "RatingsDisplay",
-    "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay", "RoundsDisplay", "ScoresDisplay", "ScreeDisplay",
-    "SelectionDisplay", "SilhouetteDisplay", "SparsityDisplay", "SpectrumDisplay", "StatePosteriorDisplay",
-    "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
-    "TransitionGraphDisplay", "TransitionWeightsDisplay",
+    "ImportancesDisplay", "ImputationDisplay", "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay",
+    "MergesDisplay", "MissingnessDisplay", "NetworkDisplay", "PartialDependenceDisplay", "PredictiveFanDisplay",
+    "ProfilesDisplay", "RatingsDisplay", "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay",
+    "RoundsDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SparsityDisplay",
+    "SpectrumDisplay", "StatePosteriorDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay",
+    "TopicWordsDisplay", "TraceDisplay", "TransitionGraphDisplay", "TransitionWeightsDisplay",
 ]  # fmt: skip

@@ -114,7 +114,7 @@ def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> Explanation
         columns = model._column_names()
     if any(tree.surrogate_feature.shape[1] for tree, _ in terms) and np.isnan(cells).any():
         raise ValueError(
-            "surrogate splits stand in for several columns at once; grow the tree without them to explain rows with missing cells."
+            "surrogate splits stand in for other columns; grow the tree without them to explain rows with missing cells."
         )
     values = np.zeros((*cells.shape, len(base)))
     for tree, told in terms:
@@ -148,8 +148,8 @@ def add_shapley(tree: Tree, value: np.ndarray, X: np.ndarray, out: np.ndarray, n
 
     def add(start: int, stop: int) -> None:
         compiled.shapley(
-            tree.feature, tree.threshold, tree.missing_left, tree.category, tree.sets, starts, nodes, sides, slots, columns, zeros,
-            n_slots, told, points, shares, X[start:stop], out[start:stop],
+            tree.feature, tree.threshold, tree.missing_left, tree.category, tree.sets, starts, nodes, sides, slots, columns,
+            zeros, n_slots, told, points, shares, X[start:stop], out[start:stop],
         )  # fmt: skip
 
     over_ranges(add, len(X), 1 if len(X) * len(leaves) <= FEW else thread_count(n_jobs))
