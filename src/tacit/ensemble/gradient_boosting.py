@@ -297,8 +297,8 @@ class GradientBoostingClassifier(ClassifierMixin, Boosting):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GradientBoostingClassifier(max_iter=20).fit(X, y)
     >>> model.predict_proba(X[[0, 75]]).round(2)
-    array([[0.89, 0.05, 0.05],
-           [0.06, 0.88, 0.06]])
+    array([[0.99, 0.01, 0.01],
+           [0.01, 0.98, 0.02]])
     """  # noqa: E501
 
     loss: str = "log_loss"
