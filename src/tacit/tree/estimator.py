@@ -105,6 +105,7 @@ class Grown(Supervised):
     """What trees and forests publish; not among the settings."""
 
     levels_: list
+    trees_: list[Tree]
     classes_: Any
     n_classes_: Any
     n_outputs_: int

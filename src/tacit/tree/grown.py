@@ -25,6 +25,14 @@ FEW = 20_000
 """Rows times trees up to which one thread answers."""
 
 
+KINDS = {
+    "feature": np.int32, "left": np.int32, "right": np.int32, "missing_left": np.bool_, "category": np.int32, "sets": np.uint32,
+    "n_rows": np.int64, "n_classes": np.int64, "surrogate_feature": np.int32, "surrogate_flip": np.bool_,
+    "surrogate_category": np.int32,
+}  # fmt: skip
+"""Types of the arrays that hold no float64."""
+
+
 @record
 class Tree(Arrays):
     """A tree: node 0 is the root, and children have larger numbers than their parent.
@@ -88,6 +96,14 @@ class Tree(Arrays):
         "surrogate_feature": Numbers("m s", low=LEAF, kind="i"), "surrogate_threshold": Numbers("m s"),
         "surrogate_flip": Numbers("m s", kind="b"), "surrogate_category": Numbers("m s", low=-1, kind="i"),
     }  # fmt: skip
+
+    def __post_init__(self) -> None:
+        for name, kind in KINDS.items():  # files hold all numbers as float64
+            value = getattr(self, name)
+            if value.dtype != kind:
+                with np.errstate(invalid="ignore"):
+                    object.__setattr__(self, name, value.astype(kind))
+        object.__setattr__(self, "n_features", int(self.n_features))
 
     @classmethod
     def of(cls, feature: Any, threshold: Any, left: Any, right: Any, value: Any, n_features: int, **more: Any) -> Tree:
