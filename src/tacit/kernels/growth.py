@@ -21,6 +21,7 @@ from .splits import (
     impurity,
     loss_of,
     median_loss,
+    middle_of_medians,
     scan,
     scan_absolute,
     scan_scalar,
@@ -222,7 +223,7 @@ def _scan(D, R, S, N, node, f, keys, n, n_gone, w_gone, s_gone, slack):
         if not both and n_gone:
             whole = loss_of(keys, n, S.y[:, s:e], S.pair[s:e])
         return scan_absolute(
-            keys, n, S.pair[s:e], S.y[:, s:e], whole, R.min_leaf, R.min_weight, slack, S.keys[2], n_gone, both
+            keys, n, S.pair[s:e], S.y[:, s:e], whole, R.min_leaf, R.min_weight, slack, S.keys[2], n_gone, cst, lower, upper, both
         )
     return scan(
         R.criterion, keys, n, S.pair[s:e], S.codes[:, s:e], S.y[:, s:e], R.width, S.sums[SUM_LEFT], S.sums[SUM_ALL] if both else S.sums[SUM_OBSERVED], W,
@@ -355,6 +356,11 @@ def _note(D, R, S, N, node, f, keys, n, place, threshold, cut):
             S.side[1, np.int64(D.ranks[f, S.order[i]])] = 0 if t <= place else 1
     elif place == n - 1:
         N.real[node, THRESHOLD], N.whole[node, CUT] = np.inf, D.columns[f, LEVELS] - 1
+        if R.random:  # among the node's own values, as other thresholds that are drawn
+            a = 0
+            for t in range(n):
+                a = max(a, np.int64(D.ranks[f, S.order[N.whole[node, START] + np.int64(keys[t] & PLACE)]]))
+            N.real[node, THRESHOLD], N.whole[node, CUT] = D.values[D.columns[f, FIRST] + a], a
     elif R.random:
         N.real[node, THRESHOLD], N.whole[node, CUT] = threshold, cut
     else:
@@ -463,10 +469,13 @@ def _bounds(D, R, S, N, node):
         r = np.int64(D.ranks[f, S.order[i]])
         goes_left = N.whole[node, MISSING_LEFT] if r == D.columns[f, LEVELS] else r <= N.whole[node, CUT]
         value = (1.0 if S.codes[0, i] == 1 else 0.0) if R.width else S.y[0, i]
+        S.keys[0, i - s] = np.uint64(goes_left)
         if goes_left:
             wl, sl = wl + S.pair[i, 0], sl + S.pair[i, 0] * value
         else:
             wr, sr = wr + S.pair[i, 0], sr + S.pair[i, 0] * value
+    if R.criterion == ABSOLUTE:
+        return middle_of_medians(S.keys[0, : e - s], S.y[0, s:e], S.pair[s:e])
     return 0.5 * (sl / wl + sr / wr)
 
 
@@ -762,7 +771,7 @@ def grow(ranks, by_row, values, columns, y, codes, weight, rows, whole, real, se
             S.codes[o, t] = codes[o, row]
     size = 2 * n - 1
     if R.max_leaf_nodes > 0:
-        size = min(size, 2 * R.max_leaf_nodes - 1)
+        size = min(size, 2 * min(R.max_leaf_nodes, n) - 1)
     if R.max_depth < 30:
         size = min(size, 2 ** (R.max_depth + 1) - 1)
     k = R.n_surrogates

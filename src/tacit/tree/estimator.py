@@ -238,11 +238,13 @@ class TreeEstimator(Grown):
 
     def apply(self, X: Any, check_input: bool = True) -> np.ndarray:
         """The number of the leaf of each row."""
-        return self.tree_.apply(self._rows(X))
+        X = self._rows(X)
+        return self.tree_.apply(X)
 
     def decision_path(self, X: Any, check_input: bool = True) -> Any:
         """The nodes that each row goes through, a sparse matrix (n_samples, n_nodes)."""
-        return self.tree_.decision_path(self._rows(X))
+        X = self._rows(X)
+        return self.tree_.decision_path(X)
 
     def _teller(self) -> Teller:
         check_is_fitted(self)

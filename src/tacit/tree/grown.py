@@ -235,6 +235,7 @@ class Tree(Arrays):
         X : ndarray of shape (n_rows, n_features)
             Rows of float32 or float64; levels are numbers, NaN is missing.
         """
+        X = X.toarray() if hasattr(X, "toarray") else X
         out = np.empty(len(X), np.int64)
         compiled.own_leaves(
             self.feature, self.threshold, self.left, self.right, self.missing_left, self.category, self.sets,
@@ -255,7 +256,7 @@ class Tree(Arrays):
         start = np.concatenate([[0], np.cumsum(self.depth[leaf] + 1)])
         nodes = np.empty(start[-1], np.int64)
         compiled.along(self.feature, self.parent, leaf, start, nodes)
-        return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(X), self.node_count))
+        return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(leaf), self.node_count))
 
     def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:
         """By how much the splits on each column lowered the impurity, as shares of the whole where `normalize`."""
