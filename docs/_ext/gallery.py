@@ -41,6 +41,7 @@ TASKS = {
         "bayes_classifiers",
         "relevance_vectors",
         "support_vectors",
+        "trees_and_forests",
         "classes_of_groups",
         "conjugate_learning",
         "co2_forecast",

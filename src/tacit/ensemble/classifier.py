@@ -169,7 +169,7 @@ class RandomForestClassifier(ClassifierMixin, ForestEstimator):
             told = named(self, codes[:, :, None] == np.arange(shares.shape[2]))
             self.oob_score_ = self.oob_score(told, named(self, shares))
         else:
-            self.oob_score_ = float((shares.argmax(axis=2) == codes).mean())
+            self.oob_score_ = float((shares.argmax(axis=2) == codes).all(axis=1).mean())
 
     def _truth(self, y: Any, n_rows: int) -> np.ndarray:
         columns = np.asarray(y).reshape(n_rows, -1).T

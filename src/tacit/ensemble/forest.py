@@ -133,10 +133,12 @@ class ForestEstimator(Grown):
             )
         if kept and self.n_estimators == len(kept):
             warnings.warn(
-                f"Warm-start fitting without increasing n_estimators={self.n_estimators} does not fit new trees.",
-                UserWarning, stacklevel=2,
-            )  # fmt: skip
-            return self
+                "Warm-start fitting without increasing n_estimators does not fit new trees.", UserWarning, stacklevel=2
+            )
+            if not self.oob_score or hasattr(self, "oob_score_"):
+                return self
+        else:
+            self.__dict__.pop("oob_score_", None)
         return self._add_trees(X, y, sample_weight, self.n_estimators - len(kept), bool(kept))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, n_more: int | None = None) -> Self:
@@ -161,6 +163,8 @@ class ForestEstimator(Grown):
     def _add_trees(self, X: Any, y: Any, sample_weight: Any, n_more: int, going_on: bool) -> Self:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        if hasattr(y, "tocsr"):
+            raise ValueError("sparse multilabel-indicator for y is not supported; give y.toarray().")
         known = getattr(self, "classes_", None) if going_on else None
         X = open_rows(self, X, reset=not going_on)
         targets, share = self._targets(y, len(X))
@@ -316,7 +320,7 @@ class ForestEstimator(Grown):
 
     def _as_estimator(self, tree: Tree, seed: int) -> Any:
         kind = self._tree_class()
-        names = kind.__dataclass_fields__.keys() & self.__dataclass_fields__.keys()
+        names = kind().get_params().keys() & self.get_params().keys()
         made = kind(**{name: getattr(self, name) for name in names} | {"random_state": seed})
         made.tree_, made.levels_, made.n_outputs_ = tree, self.levels_, self.n_outputs_
         made.n_features_in_ = self.n_features_in_
