@@ -32,8 +32,8 @@ def main(n=100_000, trees=20):
     """Run all."""
     X, y = make_classification(n + 20_000, 30, n_informative=10, random_state=0)
     X, new, y, new_y = X[:n], X[n:], y[:n], y[n:]
-    for kind in ("DecisionTreeClassifier",):
-        compare(kind, lambda: getattr(our_trees, kind)().fit(X, y), lambda: getattr(tree, kind)().fit(X, y), 1)
+    compare("DecisionTreeClassifier", lambda: our_trees.DecisionTreeClassifier().fit(X, y),
+            lambda: tree.DecisionTreeClassifier().fit(X, y), 1)  # fmt: skip
     for kind in ("RandomForestClassifier", "ExtraTreesClassifier"):
         a, b = compare(
             f"{kind}, {trees} trees",

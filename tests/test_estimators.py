@@ -22,6 +22,13 @@ from tacit.cluster import (
     SoftKMeans,
     SpectralClustering,
 )
+from tacit.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    ForestImputer,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from tacit.gaussian_process.kernels import Matern, WhiteKernel
@@ -53,6 +60,7 @@ from tacit.relevance import RelevanceVectorClassifier, RelevanceVectorRegressor
 from tacit.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, LinearChainCRF
 from tacit.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from tacit.topics import NMF, AnchorTopics, LatentDirichletAllocation, MiniBatchNMF, NMFTopics
+from tacit.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
 from .zoo import gaussian_rows, with_missing
 
@@ -136,6 +144,15 @@ ESTIMATORS = [
     BeliefNetwork(),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
     LogisticRegression(),
+    DecisionTreeClassifier(),
+    DecisionTreeRegressor(missing="surrogate", max_depth=5),
+    ExtraTreeClassifier(random_state=0),
+    ExtraTreeRegressor(random_state=0),
+    RandomForestClassifier(5, random_state=0),
+    RandomForestRegressor(5, intervals=True, oob_score=False, random_state=0),
+    ExtraTreesClassifier(5, random_state=0),
+    ExtraTreesRegressor(5, random_state=0),
+    ForestImputer(5, random_state=0),
     BayesianLogisticRegression(),
     Perceptron(),
     RelevanceVectorRegressor(),

@@ -18,7 +18,9 @@ from tacit.ensemble import (
 from tacit.tree import DecisionTreeClassifier
 
 
-@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor])
+@pytest.mark.parametrize(
+    "kind", [RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor]
+)
 def test_threads_do_not_matter(kind, tmp_path):
     X, y = load_iris(return_X_y=True)
     X[::9, 1] = np.nan
@@ -90,7 +92,9 @@ def test_more_trees():
     whole = RandomForestClassifier(12, random_state=0).fit(X, y)
     grown = RandomForestClassifier(5, random_state=0, warm_start=True).fit(X, y).set_params(n_estimators=12).fit(X, y)
     np.testing.assert_array_equal(whole.predict_proba(X), grown.predict_proba(X))
-    batches = RandomForestClassifier(6, random_state=0).partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2], n_more=4)
+    batches = (
+        RandomForestClassifier(6, random_state=0).partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2], n_more=4)
+    )
     assert len(batches.trees_) == 10
     assert batches.score(X, y) > 0.95
     with pytest.raises(ValueError, match="y holds the classes 0, 1, but the trees that there are know 0, 1, 2"):
@@ -121,7 +125,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match="fit with intervals=True"):
         RandomForestRegressor(2).fit(X, y).predict_interval(X)
     kept = RandomForestRegressor(2, intervals=True, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="quantiles holds 1.5; quantiles lie between 0 and 1"):
+    with pytest.raises(ValueError, match=r"quantiles holds 1\.5; quantiles lie between 0 and 1"):
         kept.predict_quantiles(X, [1.5])
     with pytest.raises(ValueError, match="but y has 2 columns"):
         RandomForestRegressor(2, intervals=True).fit(X, np.column_stack([y, y]))

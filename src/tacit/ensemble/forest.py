@@ -1,4 +1,4 @@
-"""`ForestEstimator`: what forests of trees share: f(x) = Σ_b f_b(x) / B, tree b grown on rows and columns drawn by a seed of its own."""
+"""`ForestEstimator`: what forests share: f(x) = Σ_b f_b(x) / B, tree b grown on rows and columns drawn by a seed of its own."""
 
 from __future__ import annotations
 
@@ -205,8 +205,11 @@ class ForestEstimator(Grown):
         """How often each row is in the bag of a tree."""
         if not self.bootstrap:
             return np.ones(n_rows)
-        drawn = np.random.default_rng(seed).integers(n_rows, size=self.n_drawn_)
-        return np.bincount(drawn, minlength=n_rows).astype(np.float64)
+        return np.bincount(self._bag(seed, n_rows), minlength=n_rows).astype(np.float64)
+
+    def _bag(self, seed: int, n_rows: int) -> np.ndarray:
+        """The rows in the bag of a tree, which are those of scikit-learn's forests of the same seed."""
+        return np.random.RandomState(seed).randint(0, n_rows, self.n_drawn_, dtype=np.int32)
 
     def _tree(self, ranked: Ranked, targets: Targets, weight: np.ndarray, rules: Rules, seed: int) -> Tree:
         counts = self._counts(seed, len(weight))
@@ -214,7 +217,8 @@ class ForestEstimator(Grown):
         if not bag.any():
             bag = counts * 1.0  # a bag of rows without weight tells as much as any
         bag = bag * self._bag_share(targets, counts)
-        tree = grow(ranked, targets, bag, rules, seed)
+        # As a tree of this seed draws, so that it can be grown again alone.
+        tree = grow(ranked, targets, bag, rules, check_random_state(seed).randint(2**31 - 1))
         if self.ccp_alpha > 0:
             risk = tree.impurity * tree.weight / tree.weight[0]
             tree = pruned(tree, Collapse.of(tree, risk).leaves_at(tree, self.ccp_alpha * (1 + 1e-12)))
@@ -335,8 +339,8 @@ class ForestEstimator(Grown):
         """The rows in the bag of each tree, as often as they are in it."""
         n_rows = self._n_rows
         if not self.bootstrap:
-            return [np.arange(n_rows) for _ in self.seeds_]
-        return [np.random.default_rng(int(seed)).integers(n_rows, size=self.n_drawn_) for seed in self.seeds_]
+            return [np.arange(n_rows, dtype=np.int32) for _ in self.seeds_]
+        return [self._bag(int(seed), n_rows) for seed in self.seeds_]
 
     def __len__(self) -> int:
         return len(self.estimators_)

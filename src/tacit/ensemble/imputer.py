@@ -27,9 +27,9 @@ __all__ = ["ForestImputer"]
 class ForestImputer(TransformerMixin, Grown):
     """Impute missing cells of numbers and categories by forests (missForest).
 
-    Cells begin at the column's mean or most frequent level; columns are then gone through, those with fewest missing cells first, and
-    predicted by a forest of the others, until the fills change more than in the pass before, or `max_iter` passes are done. The fills
-    of the last pass that still improved are kept.
+    Cells begin at the column's mean or most frequent level; columns are then gone through, those with fewest missing cells first,
+    and predicted by a forest of the others, until the fills change more than in the pass before, or `max_iter` passes are done.
+    The forests of the last pass that still improved are kept.
 
     Parameters
     ----------

@@ -201,8 +201,8 @@ def along(feature, parent, leaf, start, nodes):
 def spread_weights(first, rows, share, tree_leaves, out_of_bag, out):
     """out[query, row] += the weight of a row in the query's leaf, summed over trees, whose number is returned for each query.
 
-    `tree_leaves` (queries, trees) are steps of a forest, `rows[first[step] : first[step + 1]]` the rows of a leaf with `share` of its
-    weight; trees count for a query where `out_of_bag` says so.
+    `tree_leaves` (queries, trees) are steps of a forest, `rows[first[step] : first[step + 1]]` the rows of a leaf with `share` of
+    its weight; trees count for a query where `out_of_bag` says so.
     """
     used = np.zeros(len(out))
     for query in range(len(out)):

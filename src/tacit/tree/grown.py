@@ -64,8 +64,8 @@ class Tree(Arrays):
     n_features : int
         Columns of rows.
     surrogate_feature, surrogate_threshold, surrogate_flip, surrogate_category : ndarray of shape (nodes, surrogates)
-        What is asked for in turn where the node's own cell is missing: as the first four, `flip` where rows above the threshold go
-        left; −2 where there is none. Trees that learn a direction have none.
+        What is asked for in turn where the node's own cell is missing: as the first four, `flip` where rows above the threshold
+        go left; −2 where there is none. Trees that learn a direction have none.
     """
 
     feature: np.ndarray
@@ -88,7 +88,8 @@ class Tree(Arrays):
     surrogate_category: np.ndarray
 
     _saved = {  # noqa: RUF012
-        "feature": Numbers("m", low=LEAF, kind="i"), "threshold": Numbers("m", beside=(np.inf,)), "left": Numbers("m", low=-1, kind="i"),
+        "feature": Numbers("m", low=LEAF, kind="i"), "threshold": Numbers("m", beside=(np.inf,)),
+        "left": Numbers("m", low=-1, kind="i"),
         "right": Numbers("m", low=-1, kind="i"), "missing_left": Numbers("m", kind="b"),
         "category": Numbers("m", low=-1, kind="i"), "sets": Numbers("w", low=0, kind="i"), "value": Numbers("m o c"),
         "impurity": Numbers("m", high=SQUARES), "gain": Numbers("m", high=SQUARES), "n_rows": Numbers("m", low=0, kind="i"),

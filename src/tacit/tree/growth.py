@@ -1,6 +1,6 @@
 """How trees are grown: columns as ranks, the rules of growth, and `grow`, which makes a `Tree` of both.
 
-At a node of weight W and impurity I, the split that lowers most the weighted impurity is taken: max W I − W_left I_left − W_right I_right.
+At a node of weight W and impurity I the split is taken that lowers most their product: max W I − W_left I_left − W_right I_right.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def grow(ranked: Ranked, targets: Targets, weight: np.ndarray, rules: Rules, see
         value = (value + targets.origin)[:, :, None]
     small = np.int32
     return Tree(
-        feature.astype(small), threshold, left.astype(small), right.astype(small), missing_left != 0, category.astype(small), sets,
-        value, scale * impurity, scale * gain, n_rows, w, targets.n_classes, d, surrogates[:, :, 0].astype(small),
+        feature.astype(small), threshold, left.astype(small), right.astype(small), missing_left != 0, category.astype(small),
+        sets, value, scale * impurity, scale * gain, n_rows, w, targets.n_classes, d, surrogates[:, :, 0].astype(small),
         surrogate_threshold, surrogates[:, :, 2] != 0, surrogates[:, :, 3].astype(small),
     )  # fmt: skip
