@@ -24,10 +24,15 @@ from tacit.cluster import (
 )
 from tacit.ensemble import (
     AdaBoostClassifier,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    ForestImputer,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
 )
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
@@ -60,6 +65,7 @@ from tacit.relevance import RelevanceVectorClassifier, RelevanceVectorRegressor
 from tacit.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, LinearChainCRF
 from tacit.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from tacit.topics import NMF, AnchorTopics, LatentDirichletAllocation, MiniBatchNMF, NMFTopics
+from tacit.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
 from .zoo import gaussian_rows, with_missing
 
@@ -148,6 +154,15 @@ ESTIMATORS = [
     BeliefNetwork(),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
     LogisticRegression(),
+    DecisionTreeClassifier(),
+    DecisionTreeRegressor(missing="surrogate", max_depth=5),
+    ExtraTreeClassifier(random_state=0),
+    ExtraTreeRegressor(random_state=0),
+    RandomForestClassifier(5, random_state=0),
+    RandomForestRegressor(5, intervals=True, oob_score=False, random_state=0),
+    ExtraTreesClassifier(5, random_state=0),
+    ExtraTreesRegressor(5, random_state=0),
+    ForestImputer(5, random_state=0),
     BayesianLogisticRegression(),
     Perceptron(),
     RelevanceVectorRegressor(),

@@ -6,7 +6,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from tacit.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+from tacit.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestClassifier
 from tacit.tree import DecisionTreeClassifier, DecisionTreeRegressor, Tree, shap_values
 from tacit.tree.shap import expectation
 
@@ -80,8 +80,9 @@ def test_single_trees_are_explained():
     np.testing.assert_allclose(
         shap_values(regressor, X[:5]).values, [by_definition(regressor.tree_, x)[:, 0] for x in X[:5]], atol=1e-12
     )
-    classifier = DecisionTreeClassifier(max_depth=3).fit(X, y > 0)
-    np.testing.assert_allclose(shap_values(classifier, X).total, classifier.predict_proba(X), atol=1e-12)
+    for classifier in (DecisionTreeClassifier(max_depth=3), RandomForestClassifier(10, random_state=0)):
+        classifier.fit(X, y > 0)
+        np.testing.assert_allclose(shap_values(classifier, X).total, classifier.predict_proba(X), atol=1e-12)
 
 
 def test_a_tree_by_hand():

@@ -4,6 +4,7 @@ A node is described (its weight, value and impurity), searched for its best spli
 largest gain first where the number of leaves is limited. Columns are ranks, so that a forest sorts values once.
 """
 
+# mypy: disable-error-code="assignment,attr-defined,call-arg,misc"
 from collections import namedtuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from .splits import (
     impurity,
     loss_of,
     median_loss,
+    middle_of_medians,
     scan,
     scan_absolute,
     scan_scalar,
@@ -222,10 +224,24 @@ def _scan(D, R, S, N, node, f, keys, n, n_gone, w_gone, s_gone, slack):
         if not both and n_gone:
             whole = loss_of(keys, n, S.y[:, s:e], S.pair[s:e])
         return scan_absolute(
-            keys, n, S.pair[s:e], S.y[:, s:e], whole, R.min_leaf, R.min_weight, slack, S.keys[2], n_gone, both
+            keys,
+            n,
+            S.pair[s:e],
+            S.y[:, s:e],
+            whole,
+            R.min_leaf,
+            R.min_weight,
+            slack,
+            S.keys[2],
+            n_gone,
+            cst,
+            lower,
+            upper,
+            both,
         )
+    total = S.sums[SUM_ALL] if both else S.sums[SUM_OBSERVED]
     return scan(
-        R.criterion, keys, n, S.pair[s:e], S.codes[:, s:e], S.y[:, s:e], R.width, S.sums[SUM_LEFT], S.sums[SUM_ALL] if both else S.sums[SUM_OBSERVED], W,
+        R.criterion, keys, n, S.pair[s:e], S.codes[:, s:e], S.y[:, s:e], R.width, S.sums[SUM_LEFT], total, W,
         S.sums[SUM_MISSING], w_gone, n_gone, R.min_leaf, R.min_weight, slack, cst, lower, upper, both,
     )  # fmt: skip
 
@@ -257,7 +273,7 @@ def _random_cut(D, S, f, low, high):
 
 @inner
 def _cut_at_random(D, R, S, keys, n, f, low, high):
-    """Turn ranks into sides 0 and 1, drawn: the keys in the order of their sides in keys[1]; the threshold and rank of the cut."""
+    """Turn ranks into sides 0 and 1, drawn: the keys by side in keys[1]; the threshold and rank of the cut."""
     threshold, cut = 0.0, 0
     if D.columns[f, CATEGORICAL]:
         S.side[0, : D.columns[f, LEVELS]] = 2
@@ -355,6 +371,11 @@ def _note(D, R, S, N, node, f, keys, n, place, threshold, cut):
             S.side[1, np.int64(D.ranks[f, S.order[i]])] = 0 if t <= place else 1
     elif place == n - 1:
         N.real[node, THRESHOLD], N.whole[node, CUT] = np.inf, D.columns[f, LEVELS] - 1
+        if R.random:  # among the node's own values, as other thresholds that are drawn
+            a = 0
+            for t in range(n):
+                a = max(a, np.int64(D.ranks[f, S.order[N.whole[node, START] + np.int64(keys[t] & PLACE)]]))
+            N.real[node, THRESHOLD], N.whole[node, CUT] = D.values[D.columns[f, FIRST] + a], a
     elif R.random:
         N.real[node, THRESHOLD], N.whole[node, CUT] = threshold, cut
     else:
@@ -463,10 +484,13 @@ def _bounds(D, R, S, N, node):
         r = np.int64(D.ranks[f, S.order[i]])
         goes_left = N.whole[node, MISSING_LEFT] if r == D.columns[f, LEVELS] else r <= N.whole[node, CUT]
         value = (1.0 if S.codes[0, i] == 1 else 0.0) if R.width else S.y[0, i]
+        S.keys[0, i - s] = np.uint64(goes_left)
         if goes_left:
             wl, sl = wl + S.pair[i, 0], sl + S.pair[i, 0] * value
         else:
             wr, sr = wr + S.pair[i, 0], sr + S.pair[i, 0] * value
+    if R.criterion == ABSOLUTE:
+        return middle_of_medians(S.keys[0, : e - s], S.y[0, s:e], S.pair[s:e])
     return 0.5 * (sl / wl + sr / wr)
 
 
@@ -735,8 +759,9 @@ def grow(ranks, by_row, values, columns, y, codes, weight, rows, whole, real, se
     """One tree from ranked columns.
 
     `columns` (columns, 4) tells where a column's values begin, how many there are, whether they are levels, and its monotone
-    constraint; `y` (outputs, rows) are numbers, `codes` (outputs, rows) classes, of which the one that is not used is empty; `rows`
-    are those with weight, `whole` are SETTINGS, `real` the least weight of a leaf and the least decrease. Returns `Nodes`' arrays.
+    constraint; `y` (outputs, rows) are numbers, `codes` (outputs, rows) classes, of which the one that is not used is empty;
+    `rows` are those with weight, `whole` are SETTINGS, `real` the least weight of a leaf and the least decrease. Returns the
+    arrays of `Nodes`.
     """
     R = Rules(
         whole[0], whole[1], whole[2], whole[3], whole[4], whole[5], whole[6], whole[7], whole[8],
@@ -762,7 +787,7 @@ def grow(ranks, by_row, values, columns, y, codes, weight, rows, whole, real, se
             S.codes[o, t] = codes[o, row]
     size = 2 * n - 1
     if R.max_leaf_nodes > 0:
-        size = min(size, 2 * R.max_leaf_nodes - 1)
+        size = min(size, 2 * min(R.max_leaf_nodes, n) - 1)
     if R.max_depth < 30:
         size = min(size, 2 ** (R.max_depth + 1) - 1)
     k = R.n_surrogates

@@ -195,3 +195,22 @@ def along(feature, parent, leaf, start, nodes):
             place -= 1
             nodes[place] = at
             at = parent[at]
+
+
+@jit
+def spread_weights(first, rows, share, tree_leaves, out_of_bag, out):
+    """out[query, row] += the weight of a row in the query's leaf, summed over trees, whose number is returned for each query.
+
+    `tree_leaves` (queries, trees) are steps of a forest, `rows[first[step] : first[step + 1]]` the rows of a leaf with `share` of
+    its weight; trees count for a query where `out_of_bag` says so.
+    """
+    used = np.zeros(len(out))
+    for query in range(len(out)):
+        for tree in range(tree_leaves.shape[1]):
+            if not out_of_bag[query, tree]:
+                continue
+            used[query] += 1
+            step = tree_leaves[query, tree]
+            for at in range(first[step], first[step + 1]):
+                out[query, rows[at]] += share[at]
+    return used

@@ -1,7 +1,7 @@
 """The split search of one node: rows are sorted by the rank of a column's values, and every cut between two values is scored.
 
 A score is by how much a cut lowers weight × impurity. Of squared error, with y about the mean of the node, it is
-s² W / (w (W − w)), where w and s are Σ weight and Σ weight·y of the rows that go left; the Gini index is squared error of indicators.
+s² W / (w (W − w)), where w and s are Σ weight and Σ weight·y of the rows that go left; the Gini index is that of indicators.
 """
 
 import numpy as np
@@ -9,8 +9,24 @@ import numpy as np
 from .jit import inner, jit
 
 __all__ = [
-    "ABSOLUTE", "ENTROPY", "GAIN_RATIO", "GINI", "MISCLASSIFICATION", "POISSON", "SQUARED", "absolute_losses", "allowed", "ascending", "gain", "impurity",
-    "median_loss", "scan", "scan_absolute", "scan_scalar", "sort_keys",
+    "ABSOLUTE",
+    "ENTROPY",
+    "GAIN_RATIO",
+    "GINI",
+    "MISCLASSIFICATION",
+    "POISSON",
+    "SQUARED",
+    "absolute_losses",
+    "allowed",
+    "ascending",
+    "gain",
+    "impurity",
+    "median_loss",
+    "middle_of_medians",
+    "scan",
+    "scan_absolute",
+    "scan_scalar",
+    "sort_keys",
 ]  # fmt: skip
 
 SQUARED, GINI, ENTROPY, MISCLASSIFICATION, GAIN_RATIO, POISSON, ABSOLUTE = range(7)
@@ -69,8 +85,8 @@ def scan_scalar(
 ):
     """The best cut of n sorted rows by squared error: (gain, place, whether missing cells go left); place −1 where there is none.
 
-    `pair` holds weight and weight·(y − mean) of the node's rows, W and S the sums over those that count, `w_missing` and `s_missing` over those without a value. A cut after the
-    last row parts observed from missing cells.
+    `pair` holds weight and weight·(y − mean) of the node's rows, W and S the sums over those that count, `w_missing` and
+    `s_missing` over those without a value. A cut after the last row parts observed from missing cells.
     """
     best, place, to_left = -np.inf, -1, False
     bounded, offset = cst != 0 or lower > -np.inf or upper < np.inf, S / W
@@ -130,7 +146,7 @@ def impurity(criterion, total, W, n_outputs):
 def gain(criterion, left, total, w, W, n_outputs):
     """By how much a cut lowers W × impurity, of the sums of what goes left and of all; −∞ where it cannot be."""
     rest, width, found = W - w, len(total) // n_outputs, 0.0
-    if criterion == SQUARED or criterion == GINI:
+    if criterion in (SQUARED, GINI):
         for k in range(len(total)):
             apart = left[k] * W - total[k] * w
             found += apart * apart
@@ -298,6 +314,14 @@ def median_loss(y, pair):
 
 
 @jit
+def middle_of_medians(side, y, pair):
+    """The mean of the medians of the rows of side 1 and of the others."""
+    left = np.flatnonzero(side == 1)
+    right = np.flatnonzero(side != 1)
+    return 0.5 * (median_loss(y[left], pair[left])[0] + median_loss(y[right], pair[right])[0])
+
+
+@jit
 def loss_of(keys, n, y, pair):
     """The least Σ weight·|y − m| of the rows of keys, averaged over outputs."""
     rows, loss = np.empty(n, np.int64), 0.0
@@ -309,12 +333,21 @@ def loss_of(keys, n, y, pair):
 
 
 @jit
-def scan_absolute(keys, n, pair, y, whole, least_rows, least_weight, slack, gone, n_gone, both):
+def _median_of(keys, first, last, y, pair):
+    """The median of the rows of some keys."""
+    rows = np.empty(last - first, np.int64)
+    for t in range(first, last):
+        rows[t - first] = keys[t] & PLACE
+    return median_loss(y[rows], pair[rows])[0]
+
+
+@jit
+def scan_absolute(keys, n, pair, y, whole, least_rows, least_weight, slack, gone, n_gone, cst, lower, upper, both):
     """As `scan_scalar`, by absolute error; `gone` are the keys of rows without a value, `whole` is the loss of the node."""
     best, place, to_left = -np.inf, -1, False
     size = n + (n_gone if both else 0)
+    bounded = cst != 0 or lower > -np.inf or upper < np.inf
     order, first, second = np.empty(size, np.uint64), np.empty(size), np.empty(size)
-    W = 0.0
     for turn in range(2 if n_gone and both else 1):
         # Rows without a value come first where they go left, and last where they go right.
         extra = n_gone if turn else 0
@@ -350,6 +383,15 @@ def scan_absolute(keys, n, pair, y, whole, least_rows, least_weight, slack, gone
             if i + 1 < least_rows or size - i - 1 < least_rows or w < least_weight or W - w < least_weight:
                 continue
             found = whole - losses[i]
-            if found > best + slack:
+            if found > best + slack and (
+                not bounded
+                or allowed(
+                    _median_of(order, 0, i + 1, y[0], pair),
+                    _median_of(order, i + 1, size, y[0], pair),
+                    cst,
+                    lower,
+                    upper,
+                )
+            ):
                 best, place, to_left = found, at, turn == 1
     return best, place, to_left

@@ -127,6 +127,18 @@ def _class_trees(seed: int, size: float) -> Any:
     return GradientBoostingClassifier(**TREES, random_state=seed)
 
 
+def _forest(seed: int, size: float) -> Any:
+    from ..ensemble import RandomForestRegressor
+
+    return RandomForestRegressor(200, min_samples_leaf=2, max_features=0.5, random_state=seed, n_jobs=1)
+
+
+def _class_forest(seed: int, size: float) -> Any:
+    from ..ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(200, min_samples_leaf=2, random_state=seed, n_jobs=1)
+
+
 TREES: dict[str, Any] = {
     "learning_rate": 0.05, "max_iter": 150, "max_leaf_nodes": 8, "min_samples_leaf": 5, "l2_regularization": 1.0,
     "subsample": 0.7, "early_stopping": False, "n_jobs": 1,
@@ -137,6 +149,7 @@ REGRESSORS = (
     Candidate("linear", "Bayesian linear regression", _linear, True),
     Candidate("support_vectors", "support vector regression", _vectors, False, 10_000),
     Candidate("boosted_trees", "boosted trees", _trees, True, 100_000),
+    Candidate("forest", "a random forest", _forest, True, 50_000),
     Candidate("gaussian_process", "a Gaussian process", _process, False, 1000),
     Candidate("log_linear", "Bayesian regression of its logarithm", _linear, True, logs=True),
     Candidate("mixture", "a mixture of Gaussians over all columns", _mixture, True, 20_000),
@@ -147,6 +160,7 @@ CLASSIFIERS = (
     Candidate("logistic", "Bayesian logistic regression", _logistic, False, 200_000),
     Candidate("support_vectors", "support vectors", _class_vectors, False, 10_000),
     Candidate("boosted_trees", "boosted trees", _class_trees, True, 100_000),
+    Candidate("forest", "a random forest", _class_forest, True, 50_000),
     Candidate("gaussian_process", "a Gaussian process classifier", _class_process, False, 600),
     Candidate("densities", "a mixture of Gaussians for each class", _densities, True, 20_000),
 )

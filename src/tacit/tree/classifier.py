@@ -123,7 +123,8 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
         Columns that are split by sets of levels: those of a data frame whose type is category, text or truth value, or columns by
         number, name or mask.
     missing : {"direction", "surrogate"}, default="direction"
-        Whether missing cells go to the side that lowers the impurity most, or as other columns say that agree best with the split.
+        Whether missing cells go to the side that lowers the impurity most, or as other columns say that agree best with the
+        split.
     max_surrogates : int, default=5
         Most surrogate splits of a node.
 
@@ -228,8 +229,8 @@ class ExtraTreeClassifier(DecisionTreeClassifier):
 
     Attributes
     ----------
-    classes_, n_classes_, tree_, feature_importances_, cp_table_, ccp_alpha_, levels_, max_features_, n_outputs_, n_features_in_, \
-    feature_names_in_
+    classes_, n_classes_, tree_, feature_importances_, cp_table_, ccp_alpha_, levels_, max_features_, n_outputs_, \
+    n_features_in_, feature_names_in_
         As in :class:`DecisionTreeClassifier`.
 
     References

@@ -67,7 +67,8 @@ def drawn(teller: Teller, max_depth: int = 5, digits: int = 4) -> str:
         lines.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{WIDTH}" height="{HEIGHT}" rx="5" stroke="#777" '
             f'fill="{"#fff" if split else "#e8f0f8"}"/>'
-            f'<text x="{x + WIDTH / 2:.1f}" y="{y + 19:.1f}" text-anchor="middle">{escape(teller.prediction(node, digits))}</text>'
+            f'<text x="{x + WIDTH / 2:.1f}" y="{y + 19:.1f}" text-anchor="middle">'
+            f"{escape(teller.prediction(node, digits))}</text>"
             f'<text x="{x + WIDTH / 2:.1f}" y="{y + 35:.1f}" text-anchor="middle" fill="#555">'
             f"{count(int(tree.n_rows[node]), 'row')}{', split further' if split and tree.depth[node] == max_depth else ''}</text>"
         )

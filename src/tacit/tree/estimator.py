@@ -55,7 +55,7 @@ def check_growth(model: Any, criteria: tuple[str, ...]) -> None:
         check_choice("max_features", model.max_features, ("sqrt", "log2"))
     elif model.max_features is not None:
         whole = isinstance(model.max_features, numbers.Integral)
-        check_number("max_features", model.max_features, numbers.Real, 1 if whole else 0, *([] if whole else [1.0]))
+        check_number("max_features", model.max_features, numbers.Real, 1 if whole else 0, math.inf if whole else 1.0)
         if model.max_features == 0:
             raise ValueError("max_features=0.0 must be above 0, at most 1.0, or a whole number of columns.")
 
@@ -69,11 +69,15 @@ def features_drawn(asked: Any, d: int) -> int:
     return min(int(asked), d) if isinstance(asked, numbers.Integral) else max(1, int(asked * d))
 
 
+def _rows_told(value: Any, n_rows: int) -> int:
+    """A number of rows that is told as such, or as a share."""
+    return int(value) if isinstance(value, numbers.Integral) else math.ceil(value * n_rows)
+
+
 def rules_of(model: Any, n_rows: int, weight: float, monotone: np.ndarray | None) -> Rules:
     """The rules of growth of an estimator's settings, for rows of a total weight."""
-    leaf, split = model.min_samples_leaf, model.min_samples_split
-    leaf = leaf if isinstance(leaf, numbers.Integral) else math.ceil(leaf * n_rows)
-    split = split if isinstance(split, numbers.Integral) else max(2, math.ceil(split * n_rows))
+    leaf = _rows_told(model.min_samples_leaf, n_rows)
+    split = max(2, _rows_told(model.min_samples_split, n_rows))
     return Rules(
         model.criterion, model.max_depth, model.max_leaf_nodes, max(split, 2 * leaf), leaf,
         model.min_weight_fraction_leaf * weight, model.min_impurity_decrease,
@@ -105,6 +109,7 @@ class Grown(Supervised):
     """What trees and forests publish; not among the settings."""
 
     levels_: list
+    trees_: list[Tree]
     classes_: Any
     n_classes_: Any
     n_outputs_: int
@@ -237,11 +242,13 @@ class TreeEstimator(Grown):
 
     def apply(self, X: Any, check_input: bool = True) -> np.ndarray:
         """The number of the leaf of each row."""
-        return self.tree_.apply(self._rows(X))
+        X = self._rows(X)
+        return self.tree_.apply(X)
 
     def decision_path(self, X: Any, check_input: bool = True) -> Any:
         """The nodes that each row goes through, a sparse matrix (n_samples, n_nodes)."""
-        return self.tree_.decision_path(self._rows(X))
+        X = self._rows(X)
+        return self.tree_.decision_path(X)
 
     def _teller(self) -> Teller:
         check_is_fitted(self)
@@ -323,7 +330,8 @@ class TreeEstimator(Grown):
     def prune(self, cv: Any = 10, rule: str = "1se") -> Self:
         """Prune the fitted tree to the size that cross-validation chooses (Breiman and others; rpart).
 
-        The risk is squared error, or the share of errors; the table of complexity is kept in ``cp_table_``, which prints as rpart's.
+        The risk is squared error, or the share of errors; the table of complexity is kept in ``cp_table_``, which prints as
+        rpart's.
 
         Parameters
         ----------
@@ -390,7 +398,7 @@ class TreeEstimator(Grown):
                 )
             return fold
         check_number("cv", cv, numbers.Integral, 2)
-        if cv > n_rows:
+        if int(cv) > n_rows:
             raise ValueError(f"cv={cv} exceeds the {n_rows} rows; use at most {n_rows} folds.")
         return check_random_state(self.random_state).permutation(np.arange(n_rows) % cv)
 

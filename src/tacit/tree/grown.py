@@ -25,6 +25,14 @@ FEW = 20_000
 """Rows times trees up to which one thread answers."""
 
 
+KINDS = {
+    "feature": np.int32, "left": np.int32, "right": np.int32, "missing_left": np.bool_, "category": np.int32, "sets": np.uint32,
+    "n_rows": np.int64, "n_classes": np.int64, "surrogate_feature": np.int32, "surrogate_flip": np.bool_,
+    "surrogate_category": np.int32,
+}  # fmt: skip
+"""Types of the arrays that hold no float64."""
+
+
 @record
 class Tree(Arrays):
     """A tree: node 0 is the root, and children have larger numbers than their parent.
@@ -56,8 +64,8 @@ class Tree(Arrays):
     n_features : int
         Columns of rows.
     surrogate_feature, surrogate_threshold, surrogate_flip, surrogate_category : ndarray of shape (nodes, surrogates)
-        What is asked for in turn where the node's own cell is missing: as the first four, `flip` where rows above the threshold go
-        left; −2 where there is none. Trees that learn a direction have none.
+        What is asked for in turn where the node's own cell is missing: as the first four, `flip` where rows above the threshold
+        go left; −2 where there is none. Trees that learn a direction have none.
     """
 
     feature: np.ndarray
@@ -89,6 +97,14 @@ class Tree(Arrays):
         "surrogate_feature": Numbers("m s", low=LEAF, kind="i"), "surrogate_threshold": Numbers("m s"),
         "surrogate_flip": Numbers("m s", kind="b"), "surrogate_category": Numbers("m s", low=-1, kind="i"),
     }  # fmt: skip
+
+    def __post_init__(self) -> None:
+        for name, kind in KINDS.items():  # files hold all numbers as float64
+            value = getattr(self, name)
+            if value.dtype != kind:
+                with np.errstate(invalid="ignore"):
+                    object.__setattr__(self, name, value.astype(kind))
+        object.__setattr__(self, "n_features", int(self.n_features))
 
     @classmethod
     def of(cls, feature: Any, threshold: Any, left: Any, right: Any, value: Any, n_features: int, **more: Any) -> Tree:
@@ -220,6 +236,7 @@ class Tree(Arrays):
         X : ndarray of shape (n_rows, n_features)
             Rows of float32 or float64; levels are numbers, NaN is missing.
         """
+        X = X.toarray() if hasattr(X, "toarray") else X
         out = np.empty(len(X), np.int64)
         compiled.own_leaves(
             self.feature, self.threshold, self.left, self.right, self.missing_left, self.category, self.sets,
@@ -240,7 +257,7 @@ class Tree(Arrays):
         start = np.concatenate([[0], np.cumsum(self.depth[leaf] + 1)])
         nodes = np.empty(start[-1], np.int64)
         compiled.along(self.feature, self.parent, leaf, start, nodes)
-        return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(X), self.node_count))
+        return csr_matrix((np.ones(len(nodes), np.int64), nodes, start), shape=(len(leaf), self.node_count))
 
     def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:
         """By how much the splits on each column lowered the impurity, as shares of the whole where `normalize`."""

@@ -1,6 +1,6 @@
 """How trees are grown: columns as ranks, the rules of growth, and `grow`, which makes a `Tree` of both.
 
-At a node of weight W and impurity I, the split that lowers most the weighted impurity is taken: max W I − W_left I_left − W_right I_right.
+At a node of weight W and impurity I the split is taken that lowers most their product: max W I − W_left I_left − W_right I_right.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Targets:
         """Numbers (rows, outputs)."""
         y = np.ascontiguousarray(y.T, dtype=np.float64)
         # Sums of several outputs are taken about their means, so that nothing cancels.
-        origin = y.mean(axis=1) if CRITERIA[criterion] == 0 else np.zeros(len(y))
+        origin = y.mean(axis=1) if CRITERIA[criterion] == 0 and len(y) > 1 else np.zeros(len(y))
         return cls(y - origin[:, None], np.empty((0, 0), np.int32), np.ones(len(y), np.int64), origin)
 
     @classmethod
@@ -183,7 +183,7 @@ def grow(ranked: Ranked, targets: Targets, weight: np.ndarray, rules: Rules, see
     criterion = 0 if indicator else CRITERIA[rules.criterion]
     whole = np.array([
         criterion, width, UNLIMITED if rules.max_depth is None else min(rules.max_depth, UNLIMITED),
-        min(rules.min_split, UNLIMITED), min(rules.min_leaf, UNLIMITED), rules.max_leaf_nodes or -1,
+        min(rules.min_split, UNLIMITED), min(rules.min_leaf, UNLIMITED), min(rules.max_leaf_nodes or -1, UNLIMITED),
         d if rules.max_features is None else rules.max_features, rules.random, rules.surrogates,
     ], np.int64)  # fmt: skip
     real = np.array([rules.min_weight, rules.min_decrease / scale])
@@ -215,7 +215,7 @@ def grow(ranked: Ranked, targets: Targets, weight: np.ndarray, rules: Rules, see
         value = (value + targets.origin)[:, :, None]
     small = np.int32
     return Tree(
-        feature.astype(small), threshold, left.astype(small), right.astype(small), missing_left != 0, category.astype(small), sets,
-        value, scale * impurity, scale * gain, n_rows, w, targets.n_classes, d, surrogates[:, :, 0].astype(small),
+        feature.astype(small), threshold, left.astype(small), right.astype(small), missing_left != 0, category.astype(small),
+        sets, value, scale * impurity, scale * gain, n_rows, w, targets.n_classes, d, surrogates[:, :, 0].astype(small),
         surrogate_threshold, surrogates[:, :, 2] != 0, surrogates[:, :, 3].astype(small),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Cost-complexity pruning: R_α(T) = R(T) + α |leaves of T|, the smallest tree that is best for each α, and α by cross-validation."""
+"""Cost-complexity pruning: the smallest tree with the least R(T) + α |leaves of T| for each α, and α by cross-validation."""
 
 from __future__ import annotations
 

@@ -90,7 +90,9 @@ def _codes(cells: list, levels: list) -> np.ndarray:
 
 def _coded(model: Any, columns: list, numeric: list, reset: bool) -> np.ndarray:
     """A table of numbers and categories."""
-    cells = [None if found is not None else as_objects(column) for found, (_, column) in zip(numeric, columns)]
+    cells: list[Any] = [
+        None if found is not None else as_objects(column) for found, (_, column) in zip(numeric, columns)
+    ]
     if reset:
         model.levels_ = [[] if told is None else _ordered(np.array(told, dtype=object)) for told in cells]
     made = np.empty((len(columns[0][1]), len(columns)))

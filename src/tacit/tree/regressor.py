@@ -23,11 +23,6 @@ def open_numbers(model: Any, y: Any, n_rows: int) -> np.ndarray:
         raise TypeError("Sparse data was passed for y, but dense data is required; give y.toarray().")
     y = model._checked_targets(y)
     model.n_outputs_ = y.shape[1]
-    if len(y) != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and y {len(y)}; give one number per "
-            "row. Number of labels does not match number of samples."
-        )
     if model.criterion == "poisson":
         if (y < 0).any():
             raise ValueError(
@@ -35,6 +30,11 @@ def open_numbers(model: Any, y: Any, n_rows: int) -> np.ndarray:
             )
         if not y.sum() > 0:
             raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
+    if len(y) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows and y {len(y)}; give one number "
+            "per row. Number of labels does not match number of samples."
+        )
     return y
 
 
@@ -70,7 +70,8 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):
         Columns that are split by sets of levels: those of a data frame whose type is category, text or truth value, or columns by
         number, name or mask.
     missing : {"direction", "surrogate"}, default="direction"
-        Whether missing cells go to the side that lowers the impurity most, or as other columns say that agree best with the split.
+        Whether missing cells go to the side that lowers the impurity most, or as other columns say that agree best with the
+        split.
     max_surrogates : int, default=5
         Most surrogate splits of a node.
 

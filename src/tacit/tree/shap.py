@@ -103,14 +103,15 @@ def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> Explanation
         columns = [f"x{j}" for j in range(model.n_features)]
     else:
         check_is_fitted(model)
-        if not hasattr(model, "_explained") and not hasattr(model, "tree_"):
+        trees = [model.tree_] if hasattr(model, "tree_") else getattr(model, "trees_", [])
+        if not hasattr(model, "_explained") and not trees:
             raise TypeError(
                 f"a {type(model).__name__} is no tree, nor a sum of trees; give an estimator of tacit.tree or tacit.ensemble."
             )
         if hasattr(model, "_explained"):
             cells, terms, base = model._explained(X)
         else:
-            cells, terms, base = model._rows(X), mean_terms([model.tree_]), np.zeros(model.tree_.flat.shape[1])
+            cells, terms, base = model._rows(X), mean_terms(trees), np.zeros(trees[0].flat.shape[1])
         columns = model._column_names()
     if any(tree.surrogate_feature.shape[1] for tree, _ in terms) and np.isnan(cells).any():
         raise ValueError(
