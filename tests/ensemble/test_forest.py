@@ -163,6 +163,6 @@ def test_spam(table):
     forest = RandomForestClassifier(300, random_state=0).fit(X[train], y[train])
     errors = [(model.predict(X[test]) != y[test]).mean() for model in (tree, bags, forest)]
     assert errors[0] < 0.1
-    assert errors[1] < 0.068
+    assert errors[1] < 0.072
     assert errors[2] < 0.056
     assert errors[2] < errors[1] < errors[0]
