@@ -28,7 +28,7 @@ def compare(name, mine, theirs, runs=2):
     return times[0][0][2], times[0][1][2]
 
 
-def main(n=100_000, trees=20):
+def main(n=100_000, trees=10):
     """Run all."""
     X, y = make_classification(n + 20_000, 30, n_informative=10, random_state=0)
     X, new, y, new_y = X[:n], X[n:], y[:n], y[n:]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+import numbers
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..base.settings import KW_ONLY, settings
+from ..checks import check_number
 from ..declared import Numbers, Spec
 from ..tree.classifier import (
     CLASSES,
@@ -120,6 +122,47 @@ class RandomForestClassifier(ClassifierMixin, ForestEstimator):
         by_bag = isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample"
         given = ("balanced" if not self.bootstrap else None) if by_bag else self.class_weight
         return Targets.classes(codes, n_classes, self.criterion), share_of_rows(self, given, codes)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, n_more: int | None = None
+    ) -> Self:
+        """Add trees that are grown on one more batch of rows; the trees there are stay.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array-like, optional
+            All classes, in the first call, where the first batch may not hold all; later batches may only hold known ones.
+        n_more : int, optional
+            How many trees; default `n_estimators`.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        n_more = self.n_estimators if n_more is None else n_more
+        check_number("n_more", n_more, numbers.Integral, 1)
+        classes = None if classes is None else np.unique(classes)
+        return self._add_trees(X, y, sample_weight, n_more, hasattr(self, "trees_"), classes)
+
+    def _among(self, known: Any, y: Any) -> Any:
+        columns = np.asarray(y).reshape(len(y), -1).T if np.ndim(y) else []
+        for classes, column in zip(known if isinstance(known, list) else [known], columns):
+            if (new := np.setdiff1d(column, classes)).size:
+                told = ", ".join(map(str, classes))
+                raise ValueError(f"y holds the class {new[0]!r}, but those that are known are {told}.")
+        return y
+
+    def _renumbered(self, targets: Targets, share: np.ndarray, known: Any, n_rows: int) -> tuple[Targets, np.ndarray]:
+        found = self.classes_ if isinstance(self.classes_, list) else [self.classes_]
+        all_known = known if isinstance(known, list) else [known]
+        codes = self._codes(targets)
+        codes = np.stack([np.searchsorted(a, b)[c] for a, b, c in zip(all_known, found, codes.T)], axis=1)
+        self.classes_, sizes = known, np.array([len(classes) for classes in all_known])
+        self.n_classes_ = int(sizes[0]) if self.n_outputs_ == 1 else sizes
+        return Targets.classes(codes, sizes, self.criterion), share
 
     def _bag_share(self, targets: Targets, counts: np.ndarray) -> np.ndarray | float:
         if not (isinstance(self.class_weight, str) and self.class_weight == "balanced_subsample" and self.bootstrap):

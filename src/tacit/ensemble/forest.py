@@ -23,7 +23,8 @@ from ..tree.reading import open_rows
 
 __all__ = ["ForestEstimator"]
 
-QUIET = (-1, 0)
+CACHES = ("_laid_out", "_made", "_rows_by_leaf", "_margin_of")
+"""What is made again where it is gone."""
 
 
 @settings
@@ -71,7 +72,7 @@ class ForestEstimator(Grown):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_laid_out", "_made")}
+        return {name: value for name, value in super().__getstate__().items() if name not in CACHES}
 
     def _check_settings(self) -> None:
         check_growth(self, self._criteria)
@@ -160,17 +161,24 @@ class ForestEstimator(Grown):
         check_number("n_more", n_more, numbers.Integral, 1)
         return self._add_trees(X, y, sample_weight, n_more, hasattr(self, "trees_"))
 
-    def _add_trees(self, X: Any, y: Any, sample_weight: Any, n_more: int, going_on: bool) -> Self:
+    def _among(self, known: Any, y: Any) -> Any:
+        """y, all of whose classes must be known."""
+        return y
+
+    def _renumbered(self, targets: Targets, share: np.ndarray, known: Any, n_rows: int) -> tuple[Targets, np.ndarray]:
+        """Targets by the classes that were known before."""
+        return targets, share
+
+    def _add_trees(self, X: Any, y: Any, sample_weight: Any, n_more: int, going_on: bool, classes: Any = None) -> Self:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         if hasattr(y, "tocsr"):
             raise ValueError("sparse multilabel-indicator for y is not supported; give y.toarray().")
-        known = getattr(self, "classes_", None) if going_on else None
+        known = getattr(self, "classes_", None) if going_on else classes
         X = open_rows(self, X, reset=not going_on)
-        targets, share = self._targets(y, len(X))
-        if known is not None and not _same(known, self.classes_):
-            self.classes_, found = known, self.classes_
-            raise ValueError(f"y holds the classes {_told(found)}, but the trees that there are know {_told(known)}.")
+        targets, share = self._targets(y if known is None else self._among(known, y), len(X))
+        if known is not None:
+            targets, share = self._renumbered(targets, share, known, len(X))
         weight = check_weight(sample_weight, len(X))
         weight = share if weight is None else weight * share
         if not going_on:
@@ -188,8 +196,9 @@ class ForestEstimator(Grown):
         new = all_of(lambda seed: self._tree(ranked, targets, weight, rules, int(seed)), seeds, threads)
         self.trees_ = self.trees_ + new
         self.seeds_ = np.concatenate([self.seeds_, seeds])
-        self.__dict__.pop("_laid_out", None)
-        self.__dict__.pop("_made", None)
+        for name in CACHES:
+            self.__dict__.pop(name, None)
+        self._laid_out = Forest.of(self.trees_)
         self._after(X, y, targets, weight)
         return self
 
@@ -401,12 +410,3 @@ class ForestEstimator(Grown):
         first = marks(self._rows(X))
         second = first if Y is None else marks(self._rows(Y))
         return (first @ second.T).toarray() / len(self.trees_)
-
-
-def _same(known: Any, found: Any) -> bool:
-    known, found = (each if isinstance(each, list) else [each] for each in (known, found))
-    return len(known) == len(found) and all(np.array_equal(a, b) for a, b in zip(known, found))
-
-
-def _told(classes: Any) -> str:
-    return ", ".join(map(str, classes if not isinstance(classes, list) else [each.tolist() for each in classes]))

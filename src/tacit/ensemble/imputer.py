@@ -153,6 +153,7 @@ class ForestImputer(TransformerMixin, Grown):
             if self.n_iter_ and not any(new < old for new, old in zip(change, best)):
                 break
             self.forests_, best, self.n_iter_ = forests, change, self.n_iter_ + 1
+        self.n_iter_ = max(self.n_iter_, 1)  # to look for missing cells is a pass
         return self
 
     def _begin(self, seen: np.ndarray, column: int) -> float:

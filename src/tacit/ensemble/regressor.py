@@ -162,8 +162,6 @@ class RandomForestRegressor(RegressorMixin, ForestEstimator):
         self.targets_ = targets.y[0] + targets.origin[0]
         self.row_leaves_ = self._forest.leaves(X, self.n_jobs)
         self.bags_ = np.stack([self._counts(int(seed), len(X)) for seed in self.seeds_], axis=1).astype(np.int32)
-        for name in ("_rows_by_leaf", "_margin_of"):
-            self.__dict__.pop(name, None)
 
     def _by_leaf(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Where the rows of each leaf begin, the rows by their rank among the targets, and their shares of the leaf."""

@@ -41,9 +41,8 @@ def check_growth(model: Any, criteria: tuple[str, ...]) -> None:
     for name, least in (("min_samples_split", 2), ("min_samples_leaf", 1)):
         value = getattr(model, name)
         whole = isinstance(value, numbers.Integral)
-        check_number(
-            name, value, numbers.Integral if whole else numbers.Real, least if whole else 0, *([] if whole else [1.0])
-        )
+        kind: Any = numbers.Integral if whole else numbers.Real
+        check_number(name, value, kind, least if whole else 0, math.inf if whole else 1.0)
         if not whole and (value == 0 or (name == "min_samples_leaf" and value >= 1)):
             raise ValueError(
                 f"{name}={value!r} must be a whole number of at least {least}, or a share between 0 and 1."

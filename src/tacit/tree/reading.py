@@ -59,7 +59,7 @@ def open_rows(model: Any, X: Any, *, reset: bool) -> np.ndarray:
 
 
 def _numbers(model: Any, X: Any, reset: bool) -> np.ndarray:
-    if sparse.issparse(X):
+    if sparse.issparse(X) and model._takes_sparse:
         X = check_rows(model, X, reset=reset, accept_sparse="csr").toarray()
         return np.ascontiguousarray(X)
     return check_rows(model, X, reset=reset, order="C")
