@@ -12,13 +12,11 @@ import itertools
 import numbers
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, resample
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
@@ -36,20 +34,12 @@ from .bins import SAMPLE, Bins, Cells
 from .growing import Grower, Limits
 from .levels import Levels, categorical_columns
 from .losses import Loss, loss_of
+from .stopping import Judge, Keeper, Rows
 
 __all__ = ["Boosting"]
 
 AUTO_ROWS = 10_000
 """Rows above which boosting ends early by itself, and rows that scores of training are computed of."""
-
-
-@dataclass(eq=False)
-class Rows:
-    """What is learned from: cells, or where they are read; targets or numbers of classes; weights."""
-
-    X: Any
-    y: np.ndarray
-    weight: np.ndarray | None
 
 
 class Boosted(Supervised):
@@ -525,61 +515,6 @@ class Boosting(Boosted):
             for k, tree in enumerate(trees):
                 raw[:, k] += tree.flat[tree.apply(X), 0]
             yield raw.copy()
-
-
-@dataclass(eq=False)
-class Judge:
-    """Rows that tell when to end, by their bins."""
-
-    rows: Rows
-    codes: np.ndarray
-    raw: Any = None
-
-
-class Keeper:
-    """Scores of each round, and whether they say to end."""
-
-    def __init__(self, model: Boosting, loss: Loss, rows: Rows, raw: np.ndarray, judge: Judge | None, scores: tuple):
-        self.model, self.loss, self.rows, self.raw, self.judge = model, loss, rows, raw, judge
-        self.train, self.test = scores
-        self.scorer: Any = None
-        self.small: Any = None
-        if model._scores_rows:
-            if isinstance(rows.X, Source):
-                raise ValueError(f"scoring={model.scoring!r} needs rows in memory; use 'loss' where they are streamed.")
-            self.scorer = check_scoring(model, model.scoring)
-            self.small = model._get_small_trainset(rows.X, rows.y, rows.weight, model._random_seed)
-
-    def look(self) -> bool:
-        """Enter the scores of this round; whether to end."""
-        model, judge = self.model, self.judge
-        if not model.do_early_stopping_:
-            return False
-        if self.scorer is None:
-            self.train.append(-self.loss.value(self.rows.y, self.raw, self.rows.weight))
-            if judge is not None:
-                self.test.append(-self.loss.value(judge.rows.y, judge.raw, judge.rows.weight))
-        else:
-            X, y, weight, chosen = self.small
-            self.train.append(self._scored(X, y, weight, self.raw[chosen]))
-            if judge is not None:
-                self.test.append(self._scored(judge.rows.X, judge.rows.y, judge.rows.weight, judge.raw))
-        return model._should_stop(self.test if judge is not None else self.train)
-
-    def _scored(self, X: Any, y: np.ndarray, weight: np.ndarray | None, raw: np.ndarray) -> float:
-        """What the scorer says of predictions that are known already."""
-        model, more = self.model, {} if weight is None else {"sample_weight": weight}
-        model._raw_given = raw
-        try:
-            return self.scorer(model, X, model._told_targets(y), **more)
-        finally:
-            del model._raw_given
-
-    def told(self) -> str:
-        parts = [
-            f", {name} {each[-1]:.5g}" for name, each in (("train", self.train), ("validation", self.test)) if each
-        ]
-        return "".join(parts)
 
 
 def _is_tensor(X: Any) -> bool:

@@ -21,8 +21,9 @@ from ..base.supervised import coded_classes
 from ..checks import as_numpy, check_choice, check_number
 from ..declared import Names, Numbers, Spec
 from ..learning.estimator import limits
-from .boosting import Boosting, Rows
+from .boosting import Boosting
 from .losses import CLASSES, NUMBERS
+from .stopping import Rows
 
 __all__ = [
     "GradientBoostingClassifier", "GradientBoostingRegressor", "HistGradientBoostingClassifier",
