@@ -22,6 +22,18 @@ from tacit.cluster import (
     SoftKMeans,
     SpectralClustering,
 )
+from tacit.ensemble import (
+    AdaBoostClassifier,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    ForestImputer,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, ProbabilisticPCA, TruncatedSVD
 from tacit.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from tacit.gaussian_process.kernels import Matern, WhiteKernel
@@ -60,10 +72,16 @@ from tacit.relevance import RelevanceVectorClassifier, RelevanceVectorRegressor
 from tacit.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, LinearChainCRF
 from tacit.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from tacit.topics import NMF, AnchorTopics, LatentDirichletAllocation, MiniBatchNMF, NMFTopics
+from tacit.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
 from .zoo import gaussian_rows, with_missing
 
 ESTIMATORS = [
+    AdaBoostClassifier(n_estimators=10),
+    GradientBoostingClassifier(max_iter=20, min_samples_leaf=1),
+    GradientBoostingRegressor(max_iter=20, min_samples_leaf=1, interval_cv=3),
+    HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=1, max_depth=2),
+    HistGradientBoostingRegressor(max_iter=10, min_samples_leaf=1, loss="huber"),
     AnchorTopics(2),
     GaussianMixture(),
     BayesianGaussianMixture(),
@@ -145,6 +163,15 @@ ESTIMATORS = [
     BeliefNetwork(),
     BeliefNetwork([], continuous=[], prior=1.0, unknown="missing", target=0),
     LogisticRegression(),
+    DecisionTreeClassifier(),
+    DecisionTreeRegressor(missing="surrogate", max_depth=5),
+    ExtraTreeClassifier(random_state=0),
+    ExtraTreeRegressor(random_state=0),
+    RandomForestClassifier(5, random_state=0),
+    RandomForestRegressor(5, random_state=0),
+    ExtraTreesClassifier(5, random_state=0),
+    ExtraTreesRegressor(5, random_state=0),
+    ForestImputer(5, random_state=0),
     BayesianLogisticRegression(),
     Perceptron(),
     RelevanceVectorRegressor(),
@@ -264,6 +291,8 @@ def expected_failures(estimator):
         return found
     if isinstance(estimator, Perceptron):
         return {f"check_sample_weight_equivalence_on_{kind}_data": ONE_BY_ONE for kind in ("dense", "sparse")}
+    if getattr(estimator, "bootstrap", False):
+        return {f"check_sample_weight_equivalence_on_{kind}_data": DRAWN_ROWS for kind in ("dense", "sparse")}
     if isinstance(estimator, BeliefNetwork):
         return {"check_sample_weight_equivalence_on_dense_data": OWN_STATES}
     if isinstance(estimator, MiniBatchKMeans) and estimator.batch_size < 100:

@@ -41,6 +41,8 @@ TASKS = {
         "bayes_classifiers",
         "relevance_vectors",
         "support_vectors",
+        "trees_and_forests",
+        "boosting",
         "classes_of_groups",
         "conjugate_learning",
         "co2_forecast",

@@ -291,10 +291,15 @@ def _decode_part(content: dict, arrays: Any) -> Any:
     check_declared({field: cls._saved[field] for field in _fields(cls)}, values, {}, cls, name)
     if issubclass(cls, Arrays):
         values = {
-            field: value.astype(np.float64) if isinstance(value, np.ndarray) else value
+            field: value.astype(np.float64) if isinstance(value, np.ndarray) and _is_real(cls._saved[field]) else value
             for field, value in values.items()
         }
     return cls(**values)
+
+
+def _is_real(spec: Spec) -> bool:
+    """Whether numbers are declared as floats, not as whole numbers or truth values."""
+    return not isinstance(spec, Numbers) or spec.kind == "f"
 
 
 def _encode_estimator(estimator: RowsEstimator, name: str, arrays: dict[str, np.ndarray]) -> dict:

@@ -949,6 +949,42 @@ def max_product_sweep(first, heads, sisters, weight, unary, distance, damping, b
     return most
 
 
+def bin_cells(X, cuts, starts, n_levels, missing, codes, columns):
+    for j, n in enumerate(n_levels):
+        x = X[:, j].astype(float)
+        seen = ~np.isnan(x) & ((n == 0) | ((x >= 0) & (x < n)))
+        own = cuts[starts[j] : starts[j + 1]]
+        codes[:, j] = missing
+        codes[seen, j] = x[seen].astype(int) if n else (own[None, :] < x[seen, None]).sum(axis=1)
+        columns[j] = codes[:, j]
+
+
+def slopes(kind, setting, y, raw, weight, first, second):
+    apart, mean = raw - y, np.exp(raw)
+    second[:] = (1.0, 1.0, 1.0, 1.0, mean, y / mean, mean / (1 + mean) ** 2)[kind]
+    first[:] = (
+        apart, np.where(apart > 0, 1.0, -1.0), np.clip(apart, -setting, setting), np.where(apart > 0, 1.0, 0.0) - setting,
+        mean - y, 1 - y / mean, mean / (1 + mean) - y,
+    )[kind]  # fmt: skip
+    if len(weight):
+        first *= weight
+        second *= weight
+    return np.abs(first).max(), max(second.max(), 0.0)
+
+
+def histogram(words, gradients, rows, start, stop, packed, out):
+    codes, rows = words.view(np.uint8), rows[start:stop].astype(int)
+    g, h, one = {
+        1: lambda w: (w[:, 0] >> 17, np.ones(len(w), int), w[:, 0] & (2**17 - 1)),
+        2: lambda w: (w[:, 0], w[:, 1] >> 17, w[:, 1] & (2**17 - 1)),
+        3: lambda w: (w[:, 0], w[:, 1], w[:, 2]),
+    }[gradients.shape[1]](gradients)
+    out[:] = 0
+    for j in range(out.shape[0]):
+        for k, part in enumerate((g, h, one)):
+            np.add.at(out[j, :, k], codes[rows, j], part[rows])
+
+
 def shrunken_step(A, g, x, c):
     d, first = np.zeros(len(g)), np.inf
     for _ in range(1000):

@@ -743,7 +743,39 @@ def max_product_sweep_cases(world):
             yield first, heads, sisters, *rest, 0.3, backward, messages.copy()
 
 
+def bin_cells_cases(world):
+    n_levels = np.where(np.arange(world.d) % 3 == 2, 4, 0)
+    cuts = [np.empty(0) if n else np.unique(world.rng.normal(3.0, 1.0, world.rng.integers(0, 40))) for n in n_levels]
+    starts = np.concatenate([[0], np.cumsum([len(each) for each in cuts])])
+    H = np.where(n_levels, np.floor(world.H), world.H).astype(world.dtype)
+    H[:20] = np.round(H[:20], 1)
+    room = np.zeros((N_ROWS, 8 * -(-world.d // 8)), np.uint8), np.zeros((world.d, N_ROWS), np.uint8)
+    yield H, np.concatenate([*cuts, np.round(world.X[:5, 0], 1)]), starts, n_levels, 50, *room
+
+
+def slopes_cases(world):
+    y, raw = world.X[:, 0].astype(float), world.X[:, -1] - 0.5
+    y[:9] = raw[:9]
+    for kind in range(7):
+        for weight in (np.empty(0), world.weight):
+            yield kind, 0.3, y, raw, weight, np.empty(N_ROWS), np.empty(N_ROWS)
+
+
+def histogram_cases(world):
+    codes = world.rng.integers(0, 30, (N_ROWS, 8 * -(-world.d // 8))).astype(np.uint8)
+    codes[:, world.d :] = 0
+    g, h = world.rng.integers(-(2**28), 2**28, N_ROWS), world.rng.integers(0, 2**28, N_ROWS)
+    told = (2**17 * g + 1)[:, None], np.stack([g, 2**17 * h + 1], axis=1), np.stack([g, h, np.ones_like(g)], axis=1)
+    for gradients in told:
+        rows = world.rng.permutation(N_ROWS).astype(np.uint32)
+        packed = np.zeros((codes.shape[1] // 8, 8, 256, gradients.shape[1]), np.int64)
+        yield codes.view(np.uint64), gradients, rows, 3, N_ROWS - 4, packed, np.ones((world.d, 31, 3), np.int64)
+
+
 CASES = {
+    "bin_cells": bin_cells_cases,
+    "slopes": slopes_cases,
+    "histogram": histogram_cases,
     "label_scores": label_scores_cases,
     "label_slopes": label_slopes_cases,
     "gradient_pass": gradient_pass_cases,

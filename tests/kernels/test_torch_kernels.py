@@ -287,7 +287,8 @@ ON_HOST = {
     *("row_order", "square_lengths", "about_means"),  # of samples
     *(name for name, home in KERNELS.items()  # of symbols, codes, attributes and graphs
       if home in (
-          "counting", "crf", "crf_online", "descent", "junction", "kernel_rows", "markov", "max_flow", "mistakes",
+          "boosting", "counting", "crf", "crf_online", "descent", "histogram", "junction",
+          "kernel_rows", "markov", "max_flow", "mistakes",
           "pairwise", "tallies",
       )),
 }  # fmt: skip

@@ -79,6 +79,19 @@ def test_every_model_predicts_and_is_kept(tmp_path):
                 np.testing.assert_array_equal(again.predict_interval(X, 0.8), model.predict_interval(X, 0.8))
 
 
+def test_steps_and_conditions_are_for_boosted_trees():
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.uniform(size=(600, 4)), columns=list("abcd")).mask(rng.random((600, 4)) < 0.05)
+    y = 5.0 * ((X.a > 0.5) & (X.b > 0.3)) - 3.0 * (X.c > 0.8) + 0.3 * rng.normal(size=600)
+    found = choose_predictor(
+        X.assign(price=y), "price", models=["linear", "support_vectors", "boosted_trees"], n_splits=3, budget=None
+    )
+    assert found.model.method_ == "boosted_trees"
+    assert "boosted trees" in found.study().method
+    low, high = found.model.predict_interval(X[:300], 0.9)
+    assert ((low <= y[:300]) & (y[:300] <= high)).mean() > 0.85
+
+
 @pytest.mark.parametrize("n", [20, 60])
 def test_intervals_hold_what_they_promise_of_skewed_errors(n):
     rng, inside, halves = np.random.default_rng(n), [], []

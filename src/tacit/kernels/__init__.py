@@ -17,6 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 HOMES = {
+    "boosting": ("bin_cells", "slopes"),
     "cells": ("features", "log_choose", "log_factorial", "log_rising", "rising_slope", "row_sums"),
     "chain": ("filter_states", "smooth", "weigh_sequences"),
     "chain_paths": ("decode", "draw_states"),
@@ -29,6 +30,7 @@ HOMES = {
     "factor": ("factor", "factor_scores"),
     "gaps": ("decay", "square_gaps", "weigh_gaps"),
     "gaussian": ("diag", "full", "tied"),
+    "histogram": ("histogram",),
     "imputation": ("complete", "draw"),
     "junction": ("maximise", "propagate"),
     "kernel_rows": ("all_rows", "expansion"),

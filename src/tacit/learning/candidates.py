@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,41 @@ def _class_vectors(seed: int, size: float) -> Any:
     return SVC(gamma=0.5 / size, probability=True, random_state=seed)
 
 
+def _trees(seed: int, size: float) -> Any:
+    from ..ensemble import GradientBoostingRegressor
+
+    return GradientBoostingRegressor(**TREES, random_state=seed)
+
+
+def _class_trees(seed: int, size: float) -> Any:
+    from ..ensemble import GradientBoostingClassifier
+
+    return GradientBoostingClassifier(**TREES, random_state=seed)
+
+
+def _forest(seed: int, size: float) -> Any:
+    from ..ensemble import RandomForestRegressor
+
+    return RandomForestRegressor(200, min_samples_leaf=2, max_features=0.5, random_state=seed, n_jobs=1)
+
+
+def _class_forest(seed: int, size: float) -> Any:
+    from ..ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(200, min_samples_leaf=2, random_state=seed, n_jobs=1)
+
+
+TREES: dict[str, Any] = {
+    "learning_rate": 0.05, "max_iter": 150, "max_leaf_nodes": 8, "min_samples_leaf": 5, "l2_regularization": 1.0,
+    "subsample": 0.7, "early_stopping": False, "n_jobs": 1,
+}  # fmt: skip
+"""Settings of boosted trees that do well on tables of a few dozen to some thousand rows."""
+
 REGRESSORS = (
     Candidate("linear", "Bayesian linear regression", _linear, True),
     Candidate("support_vectors", "support vector regression", _vectors, False, 10_000),
+    Candidate("boosted_trees", "boosted trees", _trees, True, 100_000),
+    Candidate("forest", "a random forest", _forest, True, 50_000),
     Candidate("gaussian_process", "a Gaussian process", _process, False, 1000),
     Candidate("log_linear", "Bayesian regression of its logarithm", _linear, True, logs=True),
     Candidate("mixture", "a mixture of Gaussians over all columns", _mixture, True, 20_000),
@@ -126,6 +159,8 @@ CLASSIFIERS = (
     Candidate("discriminant", "linear discriminant analysis", _discriminant, True),
     Candidate("logistic", "Bayesian logistic regression", _logistic, False, 200_000),
     Candidate("support_vectors", "support vectors", _class_vectors, False, 10_000),
+    Candidate("boosted_trees", "boosted trees", _class_trees, True, 100_000),
+    Candidate("forest", "a random forest", _class_forest, True, 50_000),
     Candidate("gaussian_process", "a Gaussian process classifier", _class_process, False, 600),
     Candidate("densities", "a mixture of Gaussians for each class", _densities, True, 20_000),
 )
@@ -177,7 +212,7 @@ def answered(model: Any, Z: np.ndarray, n_classes: int) -> np.ndarray:
     if hasattr(model, "condition"):
         law = model.condition(Z, target=[Z.shape[1]])
         return np.column_stack([law.mean[:, 0], law.std[:, 0]])
-    if not hasattr(model, "predict_interval"):  # it tells no spread
+    if "return_std" not in signature(model.predict).parameters:  # it tells no spread
         return np.column_stack([model.predict(Z), np.full(len(Z), np.nan)])
     mean, std = model.predict(Z, return_std=True)
     return np.column_stack([mean, std])

@@ -11,6 +11,7 @@ from .evidence import EvidenceDisplay
 from .forecast import ForecastDisplay
 from .gate import GateDisplay
 from .how_many import HowManyDisplay
+from .importances import ImportancesDisplay
 from .imputation import ImputationDisplay
 from .item_map import ItemMapDisplay
 from .k_selection import KSelectionDisplay
@@ -18,12 +19,14 @@ from .loadings import LoadingsDisplay
 from .merging import MergesDisplay
 from .missingness import MissingnessDisplay
 from .network import NetworkDisplay
+from .partial_dependence import PartialDependenceDisplay
 from .predictive_fan import PredictiveFanDisplay
 from .profiles import ProfilesDisplay
 from .ratings import RatingsDisplay
 from .regimes import RegimeDisplay
 from .reliability import ReliabilityDisplay
 from .responsibilities import ResponsibilitiesDisplay
+from .rounds import RoundsDisplay
 from .scores import ScoresDisplay
 from .scree import ScreeDisplay
 from .selection import SelectionDisplay
@@ -42,10 +45,10 @@ from .transitions import TransitionGraphDisplay
 __all__ = [
     "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DecisionRegionsDisplay", "DendrogramDisplay",
     "DensityDisplay", "DocumentTopicsDisplay", "EvidenceDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay",
-    "ImputationDisplay", "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay", "MergesDisplay",
-    "MissingnessDisplay", "NetworkDisplay", "PredictiveFanDisplay", "ProfilesDisplay", "RatingsDisplay",
-    "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay",
-    "SelectionDisplay", "SilhouetteDisplay", "SparsityDisplay", "SpectrumDisplay", "StatePosteriorDisplay",
-    "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
-    "TransitionGraphDisplay", "TransitionWeightsDisplay",
+    "ImportancesDisplay", "ImputationDisplay", "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay",
+    "MergesDisplay", "MissingnessDisplay", "NetworkDisplay", "PartialDependenceDisplay", "PredictiveFanDisplay",
+    "ProfilesDisplay", "RatingsDisplay", "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay",
+    "RoundsDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SparsityDisplay",
+    "SpectrumDisplay", "StatePosteriorDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay",
+    "TopicWordsDisplay", "TraceDisplay", "TransitionGraphDisplay", "TransitionWeightsDisplay",
 ]  # fmt: skip

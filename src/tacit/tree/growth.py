@@ -1,0 +1,221 @@
+"""How trees are grown: columns as ranks, the rules of growth, and `grow`, which makes a `Tree` of both.
+
+At a node of weight W and impurity I the split is taken that lowers most their product: max W I − W_left I_left − W_right I_right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..kernels import lazy
+from ..source.threads import all_of
+from .grown import Tree
+
+__all__ = ["CRITERIA", "Ranked", "Rules", "Targets", "grow"]
+
+compiled = lazy("growth")
+CRITERIA = {
+    "squared_error": 0, "friedman_mse": 0, "gini": 1, "entropy": 2, "log_loss": 2, "misclassification": 3, "gain_ratio": 4,
+    "poisson": 5, "absolute_error": 6,
+}  # fmt: skip
+"""Numbers of the criteria, as `kernels.splits` has them."""
+UNLIMITED = np.iinfo(np.int32).max
+FEW_CELLS = 1 << 16
+"""Cells up to which columns are ranked on one thread."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Columns as ranks among their values, made once for all trees of a forest.
+
+    Parameters
+    ----------
+    ranks : ndarray of shape (columns, rows)
+        The place of each cell among the values of its column; of a missing one, the number of values.
+    values : ndarray
+        The values of all columns, ascending, one column after the other.
+    first : ndarray of int64, (columns + 1,)
+        Where each column's values begin.
+    categorical : ndarray of bool, (columns,)
+        Columns whose values are levels 0, 1, …
+    """
+
+    ranks: np.ndarray
+    values: np.ndarray
+    first: np.ndarray
+    categorical: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray, levels: Any = None, threads: int = 1) -> Ranked:
+        """Rows as ranks; `levels` tells how many levels each column has, 0 of numbers."""
+        n, d = X.shape
+        levels = np.zeros(d, np.int64) if levels is None else np.asarray(levels)
+        found = all_of(lambda j: _rank(X[:, j], int(levels[j])), range(d), threads if n * d > FEW_CELLS else 1)
+        first = np.concatenate([[0], np.cumsum([len(values) for _, values in found])]).astype(np.int64)
+        kind = np.uint16 if np.diff(first).max() < 65535 else np.int32
+        ranks = np.empty((d, n), kind)
+        for j, (rank, _) in enumerate(found):
+            ranks[j] = rank
+        return cls(ranks, np.concatenate([values for _, values in found]), first, levels > 0)
+
+    @cached_property
+    def by_row(self) -> np.ndarray:
+        """The ranks again, row by row: what small nodes read."""
+        return np.ascontiguousarray(self.ranks.T)
+
+    @property
+    def n_features(self) -> int:
+        """How many columns there are."""
+        return len(self.ranks)
+
+
+def _rank(column: np.ndarray, n_levels: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ranks of a column's cells, and its values."""
+    if n_levels:
+        return np.where(np.isnan(column), n_levels, column).astype(np.int64), np.arange(n_levels, dtype=np.float64)
+    order = np.argsort(column)
+    ordered = column[order]
+    n = len(column)
+    if ordered[-1] != ordered[-1]:  # missing cells come last
+        n -= int(np.isnan(column).sum())
+    ranks = np.empty(len(column), np.int64)
+    new = np.empty(n, bool)
+    new[:1], new[1:] = True, ordered[1:n] != ordered[: n - 1] if n else True
+    ranks[order[:n]] = np.cumsum(new) - 1
+    values = ordered[:n][new].astype(np.float64)
+    ranks[order[n:]] = len(values)
+    return ranks, values
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is to be predicted: numbers (outputs, rows), or classes with how many each output has.
+
+    The Gini index of two classes is twice the squared error of an indicator, and is grown as that.
+    """
+
+    y: np.ndarray
+    codes: np.ndarray
+    n_classes: np.ndarray
+    origin: np.ndarray
+
+    @classmethod
+    def numbers(cls, y: np.ndarray, criterion: str = "squared_error") -> Targets:
+        """Numbers (rows, outputs)."""
+        y = np.ascontiguousarray(y.T, dtype=np.float64)
+        # Sums of several outputs are taken about their means, so that nothing cancels.
+        origin = y.mean(axis=1) if CRITERIA[criterion] == 0 and len(y) > 1 else np.zeros(len(y))
+        return cls(y - origin[:, None], np.empty((0, 0), np.int32), np.ones(len(y), np.int64), origin)
+
+    @classmethod
+    def classes(cls, codes: np.ndarray, n_classes: np.ndarray, criterion: str) -> Targets:
+        """Classes (rows, outputs)."""
+        if criterion == "gini" and codes.shape[1] == 1 and n_classes[0] == 2:
+            return cls(np.ascontiguousarray(codes.T, np.float64), np.empty((0, 0), np.int32), n_classes, np.zeros(1))
+        return cls(np.empty((0, 0)), np.ascontiguousarray(codes.T, np.int32), n_classes, np.zeros(0))
+
+    @property
+    def as_indicator(self) -> bool:
+        """Whether two classes are grown as numbers 0 and 1."""
+        return len(self.codes) == 0 and self.n_classes[0] == 2
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When nodes are split, and by what.
+
+    Parameters
+    ----------
+    criterion : str
+        A name of `CRITERIA`.
+    max_depth, max_leaf_nodes : int, optional
+        None is no limit.
+    min_split, min_leaf : int
+        Rows of a node that is split, and of a leaf.
+    min_weight, min_decrease : float
+        Weight of a leaf; least decrease of the impurity, as a share of the weight of all rows.
+    max_features : int, optional
+        Columns drawn for each split; None is all of them, in their order.
+    random : bool
+        Whether thresholds are drawn.
+    monotone : ndarray of int8, optional
+        1 where the prediction may not fall with a column, −1 where it may not rise.
+    surrogates : int
+        How many surrogate splits a node keeps; 0 learns a direction for missing cells.
+    """
+
+    criterion: str
+    max_depth: int | None = None
+    max_leaf_nodes: int | None = None
+    min_split: int = 2
+    min_leaf: int = 1
+    min_weight: float = 0.0
+    min_decrease: float = 0.0
+    max_features: int | None = None
+    random: bool = False
+    monotone: np.ndarray | None = None
+    surrogates: int = 0
+
+
+def grow(ranked: Ranked, targets: Targets, weight: np.ndarray, rules: Rules, seed: int = 0) -> Tree:
+    """A tree from rows whose weight is above 0.
+
+    Parameters
+    ----------
+    ranked : Ranked
+        The columns.
+    targets : Targets
+        What is to be predicted.
+    weight : ndarray of shape (rows,)
+        Weights; 2 is a row given twice.
+    rules : Rules
+        When nodes are split, and by what.
+    seed : int
+        What columns and thresholds are drawn by.
+    """
+    d, indicator = ranked.n_features, targets.as_indicator
+    scale = 2.0 if indicator else 1.0
+    width = 0 if indicator or not len(targets.codes) else int(targets.n_classes.max())
+    criterion = 0 if indicator else CRITERIA[rules.criterion]
+    whole = np.array([
+        criterion, width, UNLIMITED if rules.max_depth is None else min(rules.max_depth, UNLIMITED),
+        min(rules.min_split, UNLIMITED), min(rules.min_leaf, UNLIMITED), min(rules.max_leaf_nodes or -1, UNLIMITED),
+        d if rules.max_features is None else rules.max_features, rules.random, rules.surrogates,
+    ], np.int64)  # fmt: skip
+    real = np.array([rules.min_weight, rules.min_decrease / scale])
+    columns = np.zeros((d, 4), np.int64)
+    columns[:, 0], columns[:, 1], columns[:, 2] = ranked.first[:-1], np.diff(ranked.first), ranked.categorical
+    if rules.monotone is not None:
+        columns[:, 3] = rules.monotone
+    rows = np.flatnonzero(weight > 0).astype(np.int32)
+    nodes, numbers, value, sets, surrogates, surrogate_threshold = compiled.grow(
+        ranked.ranks,
+        ranked.by_row,
+        ranked.values,
+        columns,
+        targets.y,
+        targets.codes,
+        weight,
+        rows,
+        whole,
+        real,
+        np.uint64(seed),
+    )
+    feature, _, left, right, missing_left, category, n_rows = np.ascontiguousarray(nodes[:, :7].T)
+    threshold, impurity, gain, w = np.ascontiguousarray(numbers[:, :4].T)
+    if indicator:
+        value = np.concatenate([1.0 - value, value], axis=1)[:, None, :]
+    elif width:
+        value = value.reshape(len(feature), -1, width)
+    else:
+        value = (value + targets.origin)[:, :, None]
+    small = np.int32
+    return Tree(
+        feature.astype(small), threshold, left.astype(small), right.astype(small), missing_left != 0, category.astype(small),
+        sets, value, scale * impurity, scale * gain, n_rows, w, targets.n_classes, d, surrogates[:, :, 0].astype(small),
+        surrogate_threshold, surrogates[:, :, 2] != 0, surrogates[:, :, 3].astype(small),
+    )  # fmt: skip
