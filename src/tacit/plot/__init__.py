@@ -38,6 +38,7 @@ from .topic_words import TopicWordsDisplay
 from .trace import TraceDisplay
 from .transition_weights import TransitionWeightsDisplay
 from .transitions import TransitionGraphDisplay
+from .tree import TreeDisplay
 
 __all__ = [
     "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DecisionRegionsDisplay", "DendrogramDisplay",
@@ -47,5 +48,5 @@ __all__ = [
     "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay", "ScoresDisplay", "ScreeDisplay",
     "SelectionDisplay", "SilhouetteDisplay", "SparsityDisplay", "SpectrumDisplay", "StatePosteriorDisplay",
     "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay", "TopicWordsDisplay", "TraceDisplay",
-    "TransitionGraphDisplay", "TransitionWeightsDisplay",
+    "TransitionGraphDisplay", "TransitionWeightsDisplay", "TreeDisplay",
 ]  # fmt: skip

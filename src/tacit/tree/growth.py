@@ -93,9 +93,20 @@ def _rank(column: np.ndarray, n_levels: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class Targets:
-    """What is to be predicted: numbers (outputs, rows), or classes with how many each output has.
+    """What is to be predicted: numbers, or classes with how many each output has; made by `numbers` or `classes`.
 
     The Gini index of two classes is twice the squared error of an indicator, and is grown as that.
+
+    Parameters
+    ----------
+    y : ndarray of shape (outputs, rows)
+        Numbers; empty where classes are predicted.
+    codes : ndarray of int32, (outputs, rows)
+        Classes as numbers; empty where numbers are predicted.
+    n_classes : ndarray of int, (outputs,)
+        Classes of each output; 1 of numbers.
+    origin : ndarray of shape (outputs,)
+        What was subtracted from y.
     """
 
     y: np.ndarray
