@@ -569,7 +569,8 @@ SIGNED = {
     "total", "trace", "coefficients",
     "rows", "values", "whitening_", "x_loadings_", "x_mean_", "_x_mean", "x_rotations_", "x_weights_", "X_fit_",
     "X_transformed_fit_", "y_loadings_", "y_mean_", "_y_mean", "y_rotations_", "y_weights_", "bins", "gram", "parent", "usual",
-    "least", "most", "above", "below",
+    "least", "most", "above", "below", "alpha_", "factor", "L_", "log_marginal_likelihood_value_", "state_weights_",
+    "transition_weights_", "value", "X_train_", "y_train_", "_y_train_mean",
 }  # fmt: skip
 """What may be negative: places, directions, log densities, and sums of such."""
 UNDEFINED = {
@@ -577,21 +578,14 @@ UNDEFINED = {
     "metric_params_", "rows", "note",
 }  # fmt: skip
 """What may be NaN: cells that are missing or were not tried, clusters without rows, and what notes and tables tell."""
+BOUNDS = {"above", "below", "highest", "least", "lowest", "most"}
 UNLIMITED = {
-    "inf": {"values", "covariances_", "least", "most", "above", "below", "rows", "note", "tol", "smoothing"},
-    "-inf": {
-        "values",
-        "least",
-        "most",
-        "above",
-        "below",
-        "rows",
-        "note",
-        "lower_bound_",
-        "lower_bounds_",
-        "trace",
-        "previous",
-    },
+    "inf": BOUNDS
+    | {"values", "covariances_", "rows", "note", "tol", "smoothing"}
+    | {f"{name}_bounds" for name in ("constant_value", "length_scale", "noise_level", "sigma_0")},
+    "-inf": BOUNDS
+    | {"values", "rows", "note", "lower_bound_", "lower_bounds_", "trace", "previous", "value"}
+    | {"log_marginal_likelihood_value_"},
 }
 """What may be infinite: variances of heavy tails, bounds that are none, evidence of a rank, and objectives not yet reached."""
 

@@ -33,7 +33,7 @@ from tacit.factor import CCA, PCA, FactorAnalysis, KernelPCA, ProbabilisticCCA, 
 from tacit.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from tacit.gaussian_process.kernels import Matern, WhiteKernel
 from tacit.graph import BeliefNetwork
-from tacit.impute import GaussianImputer, MixtureImputer
+from tacit.impute import GaussianImputer, KNNImputer, MixtureImputer
 from tacit.learning import TableClassifier, TableRegressor
 from tacit.linear_model import (
     ARDRegression,
@@ -55,6 +55,13 @@ from tacit.mixture import (
     MixtureOfExperts,
     MixtureOfExpertsClassifier,
     StudentTMixture,
+)
+from tacit.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    NearestNeighbors,
+    RadiusNeighborsClassifier,
+    RadiusNeighborsRegressor,
 )
 from tacit.relevance import RelevanceVectorClassifier, RelevanceVectorRegressor
 from tacit.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, LinearChainCRF
@@ -86,6 +93,8 @@ ESTIMATORS = [
     GaussianImputer(),
     GaussianImputer(2, add_indicator=True, random_state=0),
     MixtureImputer(2, covariance_type="diag", add_indicator=True, random_state=0),
+    KNNImputer(),
+    KNNImputer(n_neighbors=2, weights="distance", metric="gower", add_indicator=True, keep_empty_features=True),
     MixtureOfExperts(1),
     MixtureOfExperts(2, gate="constant", random_state=0),
     LatentClassRegression(1),
@@ -159,6 +168,12 @@ ESTIMATORS = [
     RelevanceVectorClassifier(),
     TableClassifier(models="discriminant", n_splits=2),
     TableRegressor(models="linear", n_splits=2),
+    NearestNeighbors(),
+    NearestNeighbors(metric="precomputed"),
+    KNeighborsClassifier(),
+    KNeighborsRegressor(weights="distance", algorithm="kd_tree", leaf_size=2),
+    RadiusNeighborsClassifier(2.0, outlier_label="most_frequent"),
+    RadiusNeighborsRegressor(8.0, metric="manhattan", algorithm="aesa"),
     SVC(),
     NuSVC(nu=0.3),
     SVR(),
@@ -168,6 +183,11 @@ ESTIMATORS = [
 """Every class as it is by default, and as far from it as one setting goes."""
 
 MORE = [
+    NearestNeighbors(metric="nan_euclidean"),
+    KNeighborsClassifier(3, weights="distance", algorithm="laesa", n_buoys=2),
+    KNeighborsClassifier(3, metric="gower"),
+    KNeighborsRegressor(2, metric="nan_euclidean"),
+    KNeighborsRegressor(2, algorithm="orchard", p=1),
     SparseBayesianRegression(),
     Perceptron(kernel="rbf", average=True),
     BasisExpansion("rbf", n_centers=3),
@@ -308,7 +328,9 @@ def rows_for(estimator, n=240):
 
 def said(fitted, X):
     """What a fitted estimator says of rows; of those that it has seen, where it knows no others."""
-    method = next((name for name in ("predict_proba", "transform", "predict") if hasattr(fitted, name)), None)
+    method = next(
+        (name for name in ("predict_proba", "transform", "predict", "kneighbors") if hasattr(fitted, name)), None
+    )
     return fitted.labels_ if method is None else getattr(fitted, method)(X)
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.mixture import GaussianMixture as SklearnMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import tacit
 from tacit import persistence
@@ -176,6 +178,11 @@ def test_other_things_are_not_saved(path):
     for thing in ({"a": 1}, len, SklearnMixture().fit(gaussian_rows())):
         with pytest.raises(TypeError, match=f"{type(thing).__name__}.* cannot be saved"):
             tacit.save(thing, path)
+    steps = make_pipeline(StandardScaler(), GaussianMixture()).fit(gaussian_rows())
+    with pytest.raises(
+        TypeError, match=r"one by one, as tacit\.save\(pipeline\['gaussianmixture'\], path\), or .*joblib"
+    ):
+        tacit.save(steps, path)
     assert list(path.parent.iterdir()) == []
 
 

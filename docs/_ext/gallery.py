@@ -23,7 +23,7 @@ TASKS = {
     "How many groups": ("surplus_components", "how_many_rates"),
     "Missing values in a table": ("multiple_imputation",),
     "Odd rows": ("heavy_tails", "outliers"),
-    "Clusters by distance": ("units", "moons_and_rings"),
+    "Clusters by distance": ("units", "moons_and_rings", "nearest_words"),
     "Fewer columns": (
         "cars_biplot",
         "digit_threes",

@@ -2,16 +2,19 @@
 
 import numbers
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
 
 from .frames import check_names, check_types
+from .notes import Note
 
 __all__ = [
     "as_numpy", "as_rows", "check_choice", "check_columns", "check_memory", "check_n_jobs", "check_number", "check_out",
-    "check_positive", "check_range", "check_rows", "check_shaped", "check_weight", "machine_memory",
+    "check_positive", "check_range", "check_rows", "check_shaped", "check_table", "check_weight", "machine_memory",
+    "warn_of_light_rows",
 ]  # fmt: skip
 
 HEAVIEST = 1e50
@@ -160,10 +163,25 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
             raise ValueError(
                 f"X holds lists or arrays as cells; {type(estimator).__name__} takes a number in each."
             ) from None
+        if "contains infinity" in str(error):
+            raise ValueError(f"{str(error).removesuffix('.')}{_first_infinite(estimator, X)}.") from None
         if "could not convert string to float" not in str(error):
             raise
-        raise ValueError(f"{error}: {estimator._text_remedy}.") from None
+        raise ValueError(f"{error}{_first_text(estimator, X)}: {estimator._text_remedy}.") from None
     check_range(X, estimator._largest, estimator._told)
+    return X
+
+
+def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """A table with columns of any kind, or nested lists, as a schema encodes it; its columns are learned, or checked."""
+    from sklearn.utils.validation import _check_feature_names, _check_n_features
+
+    X = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
+    if hasattr(X, "columns") and not hasattr(X, "column_names"):
+        check_names(X.columns)
+        _check_feature_names(estimator, X, reset=reset)
+    if hasattr(X, "shape"):
+        _check_n_features(estimator, X, reset=reset)
     return X
 
 
@@ -192,6 +210,58 @@ def _first_missing(estimator: Any, X: Any) -> str:
     cells = check_array(X, dtype=np.float64, ensure_all_finite=False)  # which reads missing cells of every frame
     row, column = np.argwhere(np.isnan(cells))[0]
     return f" (row {row}, column {estimator._told(column)})"
+
+
+def _first_infinite(estimator: Any, X: Any) -> str:
+    """Where the first infinite cell is, and what to do about it; nothing of sparse rows."""
+    if hasattr(X, "tocsr"):
+        return ""
+    from sklearn.utils import check_array
+
+    cells = check_array(X, dtype=estimator._dtypes[0], ensure_all_finite=False, ensure_2d=False)
+    if cells.ndim != 2 or not np.isinf(cells).any():
+        return ""
+    row, column = np.argwhere(np.isinf(cells))[0]
+    remedy = "replace it" + (", or set the cell to NaN if it is missing" if estimator._takes_missing else "")
+    return f" (row {row}, column {_told(estimator, X, column)}); {remedy}"
+
+
+def _first_text(estimator: Any, X: Any) -> str:
+    """The first column that holds text which is no number; nothing where that is not found out."""
+    cells = np.asarray(X, dtype=object)
+    for column in range(cells.shape[1] if cells.ndim == 2 else 0):
+        try:
+            cells[:, column].astype(np.float64)
+        except (TypeError, ValueError):
+            return f" in column {_told(estimator, X, column)}"
+    return ""
+
+
+def _told(estimator: Any, X: Any, column: int) -> str:
+    """A column as messages name it, also of rows whose names were not learned."""
+    names = getattr(X, "columns", None)
+    return str(column) if names is None else f"{column} ({list(names)[column]!r})"
+
+
+def warn_of_light_rows(sample_weight: Any, stacklevel: int = 3) -> None:
+    """Warn where weights of rows add up to next to nothing, as those do that add up to 1: intervals take them for counts."""
+    if sample_weight is None or isinstance(sample_weight, str):
+        return
+    weight = np.atleast_1d(np.asarray(as_numpy(sample_weight), dtype=np.float64))
+    if weight.ndim > 1 or weight.max() >= 0.5:
+        return
+    n_rows, total = int((weight > 0).sum()), float(weight.sum())
+    if n_rows < 3 or total > max(1.5, 0.1 * n_rows):
+        return
+    warnings.warn(
+        Note(
+            "light_rows",
+            "sample_weight adds up to {total:.3g} over {n_rows} rows: weights are numbers of rows, so that intervals, priors and "
+            "evidence are those of {total:.3g} rows; divide the weights by their mean if only their ratios mean anything",
+            total=total, n_rows=n_rows,
+        ) + ".",
+        UserWarning, stacklevel=stacklevel + 1,
+    )  # fmt: skip
 
 
 def check_weight(sample_weight: Any, n_rows: int) -> np.ndarray | None:

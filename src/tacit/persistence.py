@@ -125,7 +125,12 @@ def save(estimator: Any, path: Any, notes: dict | None = None) -> None:
     array([[2., 3.]])
     """
     if not _is_own(estimator):
-        raise TypeError(f"a {type(estimator).__name__} cannot be saved; save takes a fitted estimator of tacit.")
+        own = [name for name, step in getattr(estimator, "steps", ()) if _is_own(step)]
+        parts = f"save its steps one by one, as tacit.save(pipeline[{own[-1]!r}], path), or " if own else ""
+        raise TypeError(
+            f"a {type(estimator).__name__} cannot be saved; save takes a fitted estimator of tacit: {parts}write the whole with "
+            "joblib.dump."
+        )
     if not os.fspath(path) or os.path.isdir(path) or not os.path.basename(path):
         raise IsADirectoryError(f"{os.fspath(path)!r} is not the name of a file; give one, such as 'model.tacit'.")
     folder = os.path.dirname(os.path.abspath(path))

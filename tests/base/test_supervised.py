@@ -65,11 +65,18 @@ def test_classes_are_numbered():
     (None, "requires y to be passed, but the target y is None"),
     (np.where(np.arange(50) == 7, np.nan, Y), r"Input y contains NaN \(row 7\).* leave out the 1 rows"),
     (Y[1:], "inconsistent numbers of samples: X has 50 rows and y 49"),
-    (np.full(50, np.inf), "Input y contains infinity"),
+    (np.where(np.arange(50) == 3, np.inf, Y), r"Input y contains infinity .*\(row 3\); leave out"),
 ])  # fmt: skip
 def test_targets_that_are_none(y, message):
     with pytest.raises(ValueError, match=message):
         Supervised()._open_targets(X, y)
+
+
+def test_text_and_infinity_are_told_by_their_column(table):
+    with pytest.raises(ValueError, match=r"'u' in column 1 \('b'\): Supervised takes numbers; encode .*OneHotEncoder"):
+        Supervised()._open_targets(table[list("abc")].assign(b="u"), Y)
+    with pytest.raises(ValueError, match=r"infinity .*\(row 4, column 2 \('c'\)\); replace it, or set the cell to NaN"):
+        Supervised()._open_targets(table[list("abc")].assign(c=np.where(np.arange(50) == 4, np.inf, Y)), Y)
 
 
 def test_a_source_carries_its_own_targets():

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor as Theirs
 
 import tacit
-from tacit.gaussian_process import GaussianProcessRegressor, pairs
+from tacit.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor, pairs
 from tacit.gaussian_process.covariance import expression
 from tacit.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 
@@ -127,6 +127,14 @@ def test_missing_cells_are_refused_with_a_remedy():
 def test_bad_settings(settings, error, told):
     with pytest.raises(error, match=told):
         GaussianProcessRegressor(**settings).fit(*table(20))
+
+
+def test_weights_are_refused_with_a_remedy():
+    X, y = np.arange(6.0)[:, None], np.arange(6.0)
+    with pytest.raises(TypeError, match=r"takes no sample_weight; .* set alpha=variance / sample_weight"):
+        GaussianProcessRegressor().fit(X, y, sample_weight=np.ones(6))
+    with pytest.raises(TypeError, match=r"takes no sample_weight; repeat rows, or use RelevanceVectorClassifier"):
+        GaussianProcessClassifier().fit(X, y > 2, sample_weight=np.ones(6))
 
 
 def test_groups_of_other_rows():

@@ -170,7 +170,7 @@ def test_another_number_may_mark_missing_cells():
     np.testing.assert_array_equal(imputer.transform(marked), expected)
     whole = GaussianImputer(missing_values=-999).fit_transform(marked.round().astype(int))
     assert not (whole == -999).any()
-    with pytest.raises(ValueError, match=r"X holds NaN, but missing_values=-999; use missing_values=np.nan"):
+    with pytest.raises(ValueError, match=r"X contains NaN, but missing_values=-999; use missing_values=np.nan"):
         imputer.transform(X)
 
 

@@ -947,3 +947,67 @@ def max_product_sweep(first, heads, sisters, weight, unary, distance, damping, b
             most = max(most, np.abs(new - messages[a]).max())
             messages[a] = new
     return most
+
+
+def shrunken_step(A, g, x, c):
+    d, first = np.zeros(len(g)), np.inf
+    for _ in range(1000):
+        before = d.copy()
+        for j in range(len(g)):
+            aim = g[j] - A[j] @ d + A[j, j] * (x[j] + d[j])
+            d[j] = np.sign(aim) * max(abs(aim) - c[j], 0.0) / A[j, j] - x[j]
+        moved = (np.diag(A) * (d - before) ** 2).max()
+        first = moved if first == np.inf else first
+        if moved <= 1e-12 * first:
+            break
+    return d
+
+
+def primal_pass(order, data, indices, indptr, sign, step, shrink, truncate, constant, average, w, total, spent, clock):
+    loss, mistakes = 0.0, 0
+    for i in order[step[order] != 0]:
+        x = np.zeros(len(w))
+        x[indices[indptr[i] : indptr[i + 1]]] = data[indptr[i] : indptr[i + 1]]
+        x[-1] = constant
+        score = w @ x
+        w[:-1] *= max(0.0, 1.0 - shrink)
+        if sign[i] * score <= 0:
+            loss, mistakes = loss - sign[i] * score * step[i], mistakes + 1
+            w += step[i] * sign[i] * x
+            total += average * clock[0] * step[i] * sign[i] * x
+        clock[1] += truncate
+        for j in indices[indptr[i] : indptr[i + 1]] if truncate else ():
+            before, due = w[j], clock[1] + np.sign(w[j]) * spent[j]
+            w[j] = np.sign(before) * max(abs(before) - due, 0.0)
+            spent[j] += w[j] - before
+        clock[0] += 1
+    return loss, mistakes
+
+
+def dual_pass(order, K, sign, step, constant, average, c, total, score, clock):
+    loss, mistakes = 0.0, 0
+    for i in order[step[order] != 0]:
+        if sign[i] * score[i] <= 0:
+            loss, mistakes = loss - sign[i] * score[i] * step[i], mistakes + 1
+            move = step[i] * sign[i]
+            c[[i, -1]] += move * np.array([1.0, constant])
+            total[[i, -1]] += average * clock[0] * move * np.array([1.0, constant])
+            score += move * (K[i] + constant)
+        clock[0] += 1
+    return loss, mistakes
+
+
+def _kernel_values(X, Y, kind, settings):
+    gamma, coef0, degree = settings
+    product = X.astype(np.float64) @ Y.astype(np.float64).T
+    if kind == 2:
+        return np.exp(-gamma * np.maximum((X**2).sum(axis=1)[:, None] + (Y**2).sum(axis=1) - 2 * product, 0.0))
+    return (product, (gamma * product + coef0) ** degree, None, np.tanh(gamma * product + coef0))[kind]
+
+
+def all_rows(flipped, squares, kind, settings, out):
+    out[:] = _kernel_values(flipped.T, flipped.T, kind, settings)
+
+
+def expansion(flipped, squares, centers, center_squares, weights, kind, settings, out):
+    out[:] = _kernel_values(flipped.T, centers, kind, settings) @ weights

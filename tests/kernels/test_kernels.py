@@ -635,6 +635,73 @@ def networks(world):
         yield arcs, weight, world.rng.normal(size=(arcs.n, n_labels)), distance + distance.T
 
 
+def shrunken_step_cases(world):
+    A = world.X[:30].astype(np.float64) - 3.0
+    A = A.T @ A + np.eye(world.d)
+    g = 9.0 * world.rng.normal(size=world.d)
+    yield A, g, np.zeros(world.d), np.full(world.d, 4.0)
+    yield A, g, world.rng.normal(size=world.d), np.zeros(world.d)
+
+
+def mistakes_of(world):
+    """Rows, their signs, and steps, of which some are 0."""
+    cells = csr_array(np.where(world.X > 2.5, world.X - 3.0, 0.0)[:60].astype(np.float64))
+    sign = np.where(world.rng.random(60) < 0.5, 1.0, -1.0)
+    return (
+        world.rng.permutation(60),
+        cells,
+        sign,
+        np.where(world.labels[:60] == 0, 0.0, world.rng.uniform(0.5, 2.0, 60)),
+    )
+
+
+def primal_pass_cases(world):
+    order, cells, sign, step = mistakes_of(world)
+    for shrink, truncate, constant, average in (
+        (0.0, 0.0, 1.0, True),
+        (0.01, 0.0, 0.0, False),
+        (0.0, 0.02, 1.0, False),
+    ):
+        w, total, spent = 0.1 * world.rng.normal(size=world.d + 1), np.zeros(world.d + 1), np.zeros(world.d + 1)
+        parts = cells.data, cells.indices, cells.indptr, sign, step, shrink, truncate, constant, average
+        yield order, *parts, w, total, spent, np.array([1.0, 0.0])
+
+
+def dual_pass_cases(world):
+    order, cells, sign, step = mistakes_of(world)
+    K = (cells @ cells.T).toarray()
+    for constant, average in ((1.0, True), (0.0, False)):
+        score = 0.1 * world.rng.normal(size=60)
+        yield order, K, sign, step, constant, average, np.zeros(61), np.zeros(61), score, np.array([1.0, 0.0])
+
+
+def flipped_of(world, n):
+    """Features of n rows in a multiple of four, and their squared lengths."""
+    padded = np.zeros((-(-world.d // 4) * 4, n), world.dtype)
+    padded[: world.d] = (world.X[:n].T - 3.0) / np.sqrt(world.d)
+    return padded, (padded.astype(np.float64) ** 2).sum(axis=0)
+
+
+SETTINGS = ((0, (0.0, 0.0, 0.0)), (1, (0.5, 1.0, 3.0)), (2, (0.7, 0.0, 0.0)), (3, (0.2, 0.1, 0.0)))
+
+
+def all_rows_cases(world):
+    flipped, squares = flipped_of(world, 37)
+    for kind, settings in SETTINGS:
+        yield flipped, squares.astype(world.dtype), kind, settings, np.zeros((37, 37), world.dtype)
+
+
+def expansion_cases(world):
+    flipped, squares = flipped_of(world, 41)
+    centers = np.ascontiguousarray(flipped.T[:6])
+    for kind, settings in SETTINGS:
+        weights = world.rng.normal(size=6)
+        yield (
+            flipped, squares.astype(world.dtype), centers, squares[:6].astype(world.dtype), weights, kind, settings,
+            np.zeros(41),
+        )  # fmt: skip
+
+
 def max_flow_cases(world):
     for arcs, weight, unary, _ in networks(world):
         graph, there, back, places, n = arcs._flow
@@ -741,6 +808,11 @@ CASES = {
     "factor_scores": factor_scores_cases,
     "student": student_cases,
     "tally": tally_cases,
+    "shrunken_step": shrunken_step_cases,
+    "primal_pass": primal_pass_cases,
+    "dual_pass": dual_pass_cases,
+    "all_rows": all_rows_cases,
+    "expansion": expansion_cases,
     "student_conditional": student_conditional_cases,
 }
 

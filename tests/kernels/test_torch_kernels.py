@@ -286,7 +286,10 @@ def test_small_chunks_change_nothing(monkeypatch):
 ON_HOST = {
     *("row_order", "square_lengths", "about_means"),  # of samples
     *(name for name, home in KERNELS.items()  # of symbols, codes, attributes and graphs
-      if home in ("counting", "crf", "crf_online", "junction", "markov", "max_flow", "pairwise", "tallies")),
+      if home in (
+          "counting", "crf", "crf_online", "descent", "junction", "kernel_rows", "markov", "max_flow", "mistakes",
+          "pairwise", "tallies",
+      )),
 }  # fmt: skip
 
 

@@ -194,3 +194,17 @@ def test_few_rows_and_a_column_without_cells_in_a_fold():
         "a",
         "b",
     }
+
+
+def test_rows_far_from_all_others_are_not_led_away_by_straight_lines(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    model = TableRegressor(models="linear").fit(X, y)
+    low, high = X[:, 0].min(), X[:, 0].max()
+    half = 0.5 * (high - low)
+    near, far = model.predict([[high + half, 0.0], [low - half, 0.0]]), model.predict([[1e4, 0.0], [-1e4, 0.0]])
+    np.testing.assert_allclose(near, far)
+    assert near[0] > model.predict([[high, 0.0]])[0] + 0.9 * half
+    tacit.save(model, tmp_path / "near.tacit")
+    np.testing.assert_array_equal(tacit.load(tmp_path / "near.tacit").predict([[1e4, 0.0], [-1e4, 0.0]]), far)

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import scale
 
+import tacit
 from tacit.linear_model.averaging import averaged
 from tacit.relevance import RelevanceVectorClassifier, RelevanceVectorRegressor
 
@@ -199,3 +200,34 @@ def test_bad_rows():
     np.testing.assert_allclose(constant.predict(POINTS), 3.0, atol=1e-3)
     one = RelevanceVectorRegressor().fit([[1.0]], [2.0])
     assert np.isfinite(one.predict([[1.0]], return_std=True)).all()
+
+
+def test_columns_of_other_units_are_told():
+    X = np.random.default_rng(0).normal(size=(30, 3)) * [1.0, 5000.0, 1.0]
+    with pytest.warns(
+        UserWarning, match=r"column 1 varies [\d.e+]+ times as much.*make_pipeline\(StandardScaler\(\), Rel"
+    ):
+        RelevanceVectorRegressor().fit(X, X[:, 0])
+
+
+def test_intervals_of_few_rows(tmp_path):
+    """Standard deviations that take vectors for known, of 20 rows, promise far too much; intervals do not."""
+    told, inside = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(320, 3))
+        y = np.sin(X[:, 0]) + X[:, 1] + 0.5 * rng.normal(size=320)
+        model = RelevanceVectorRegressor().fit(X[:20], y[:20])
+        low, high = model.predict_interval(X[20:])
+        inside.append(np.mean((low < y[20:]) & (y[20:] < high)))
+        mean, deviation = model.predict(X[20:], return_std=True)
+        told.append(np.mean(np.abs(mean - y[20:]) < 1.96 * deviation))
+    assert np.mean(told) < 0.8
+    assert 0.92 <= np.mean(inside) <= 0.985
+    tacit.save(model, tmp_path / "rows.tacit")
+    np.testing.assert_array_equal(tacit.load(tmp_path / "rows.tacit").predict_interval(X[20:]), (low, high))
+    K = rbf_kernel(X, X[:20], gamma=model.gamma_)
+    given = RelevanceVectorRegressor("precomputed").fit(K[:20], y[:20]).predict_interval(K[20:])
+    np.testing.assert_allclose(given[1] - given[0], high - low, rtol=0.3)
+    with pytest.raises(ValueError, match=r"rows of total weight 2 are too few to leave any out; give 3 or more"):
+        RelevanceVectorRegressor().fit(X[:2], y[:2]).predict_interval(X)

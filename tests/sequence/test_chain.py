@@ -2,7 +2,7 @@
 
 from decimal import Decimal, localcontext
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from scipy.linalg import expm
 
 from tacit.engine import fit
 from tacit.families import Bernoulli, Categorical, DiagonalGaussian, FullGaussian, Poisson
+from tacit.kernels import chain
 from tacit.mixture import MixtureModel
 from tacit.sequence.durations import AnyDuration, AtLeast, NegativeBinomialDuration
 from tacit.sequence.model import ChainModel
@@ -220,6 +221,38 @@ def test_the_log_likelihood_to_fifty_digits():
     np.testing.assert_allclose(model.posterior(params, block)[1], exact, rtol=1e-13)
     np.testing.assert_allclose(model.evidence(params, block), exact, rtol=1e-13)
     np.testing.assert_allclose(model.filtered(params, block)[1].sum(), exact, rtol=1e-13)
+
+
+@pytest.mark.parametrize("n_states", [1, 3, 7, 50])
+def test_lanes_are_what_logarithms_say(n_states):
+    # Short sequences of densities far apart, chains that must not go back, labels that cannot be, and chains that hardly move.
+    rng, n, nothing = np.random.default_rng(3), 6000, np.zeros(0, int)
+    short = np.concatenate([[0], np.sort(rng.choice(np.arange(1, n), 149, replace=False)), [n]])
+    weight = np.repeat(rng.choice([0.0, 1.0, 2.5], 150), np.diff(short))
+    labels = np.where(rng.random(n) < 0.03, rng.integers(n_states, size=n), -1)
+    start, move = rng.dirichlet(np.ones(n_states)), rng.dirichlet(np.ones(n_states), n_states)
+    onward = np.triu(move) / np.triu(move).sum(axis=1, keepdims=True)
+    sticky = (1 - 1e-9) * np.eye(n_states) + 1e-9 / n_states
+    first, two, unknown = np.eye(n_states)[0], np.array([0, 3000, n]), np.full(n, -1)
+    for spread, offsets, w, known, pi, A in [
+        (300.0, short, weight, labels, start, move), (3.0, short, weight, unknown, first, onward),
+        (300.0, short, weight, unknown, first, onward), (3.0, short, weight, labels, first, onward),
+        (0.1, two, np.ones(n), unknown, start, sticky / sticky.sum(axis=1, keepdims=True)),
+    ]:  # fmt: skip
+        base = spread * rng.normal(size=(n_states, n))
+        resp, moves, evidence = base.copy(), np.zeros((1, n_states, n_states)), np.empty(len(offsets) - 1)
+        expected, expected_moves, expected_evidence = base.copy(), np.zeros_like(moves), np.empty_like(evidence)
+        assert chain.lanes_of(pi, A[None], nothing, n, len(evidence)) > 0
+        chain.smooth(resp, offsets, w, known, pi, A[None], nothing, np.zeros(n_states), moves, evidence)
+        chain.settle_labels(expected, known)
+        for u, (a, z) in enumerate(pairwise(offsets)):
+            part = np.ascontiguousarray(expected[:, a:z])
+            at = np.zeros(z - a, int)
+            expected_evidence[u] = chain.smooth_logs(part, pi, A[None], at, w[a], expected_moves)
+            expected[:, a:z] = part
+        np.testing.assert_allclose(evidence, expected_evidence, rtol=1e-11)
+        np.testing.assert_allclose(resp, expected, atol=1e-11)
+        np.testing.assert_allclose(moves, expected_moves, rtol=1e-10, atol=1e-9)
 
 
 @pytest.mark.full

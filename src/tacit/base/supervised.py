@@ -34,6 +34,14 @@ class Supervised(RowsEstimator):
         tags.target_tags.required = True
         return tags
 
+    @property
+    def _text_remedy(self) -> str:
+        return (
+            f"{type(self).__name__} takes numbers; encode columns of text first, for example make_pipeline("
+            "sklearn.compose.make_column_transformer((OneHotEncoder(), columns), remainder='passthrough'), "
+            f"{type(self).__name__}()), or let tacit.learning.choose_predictor, the command tacit learn, take the table as it is"
+        )
+
     def _open_targets(self, X: Any, y: Any, weight: Any = None, *, reset: bool = True) -> Source:
         """The source of rows and of what is to be predicted of them, as `targets` of its blocks."""
         if is_arrow(X) or is_dask(X):
@@ -64,6 +72,12 @@ class Supervised(RowsEstimator):
             raise ValueError(
                 f"Input y contains NaN (row {int(np.argmax(gone))}); a row without a target teaches nothing about it: leave out "
                 f"the {int(gone.sum())} rows whose target is missing."
+            )
+        if np.isinf(targets).any():
+            row = int(np.argmax(np.isinf(targets.reshape(len(targets), -1)).any(axis=1)))
+            raise ValueError(
+                f"Input y contains infinity or a value too large for dtype('float64') (row {row}); leave out rows whose target "
+                "is not finite."
             )
         check_array(targets, ensure_2d=False, input_name="y")
         self._one_target = targets.ndim == 1
@@ -103,10 +117,14 @@ def coded_classes(estimator: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    y = column_or_1d(host(y) if backend(y) == "torch" else as_numpy(y), warn=True)
-    if y.dtype.kind in "iub":  # nothing can be missing of these
-        check_classification_targets(y)
-        return np.unique(y, return_inverse=True)
+    y = host(y) if backend(y) == "torch" else as_numpy(y)
+    if type(y) is not np.ndarray or y.ndim != 1:
+        y = column_or_1d(y, warn=True)
+    if y.dtype.kind in "iub" and len(y):  # nothing can be missing of these
+        classes, codes = np.unique(y, return_inverse=True)
+        if 2 * len(classes) > len(y):  # which may be worth a warning, and is all that checks can find
+            check_classification_targets(y)
+        return classes, codes
     gone = np.array([is_missing(label) for label in y.tolist()], dtype=bool)
     if gone.any():
         raise ValueError(

@@ -6,6 +6,7 @@ import logging
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..notes import Note
+from ..source.threads import one_blas_thread
 from .accelerate import accelerator
 from .model import Model, SingularError
 from .progress import Progress
@@ -26,6 +28,8 @@ __all__ = ["Fit", "finish", "fit", "objective", "progress_of"]
 
 log = logging.getLogger("tacit")
 Callback = Callable[[Progress], Any]
+NARROW = 64
+"""Features up to which products of an M-step are too small for several threads."""
 
 
 @dataclass(frozen=True)
@@ -155,26 +159,28 @@ def fit(
     done = partial(finish, trace, callback, state)
     stats = None
     try:
-        while trace.passes < max_iter:
-            leapt, trace.last = step.extrapolated, trace.passes + 1 >= max_iter
-            found = _expect(model, source, params, trace, step)
-            if found is None:
-                params = step.retreat()
-                continue
-            stats = found
-            if model.monotone:
-                _warn_if_fallen(trace, model)
-            if callback:
-                callback(state())
-            trace.leapt = len(trace) if leapt else trace.leapt
-            image = model.mend(source, stats, params, model.m_step(stats, params))
-            settled = model.settled(trace, params, image, tol)
-            if settled and not leapt:
-                return done(image, settled, converged=True, stats=stats)
-            # A leap may land where it gains little by chance: plain steps decide whether the fit has settled.
-            params = image if trace.rests(tol) and trace.steady < 2 else step.advance(params, image, trace.gain)
-            if checkpoint is not None:
-                checkpoint.offer(params, trace, step, source)
+        # Threads of BLAS would go on spinning between passes, and asking for one costs as much as a pass over few rows.
+        with one_blas_thread() if source.n_features <= NARROW else nullcontext():
+            while trace.passes < max_iter:
+                leapt, trace.last = step.extrapolated, trace.passes + 1 >= max_iter
+                found = _expect(model, source, params, trace, step)
+                if found is None:
+                    params = step.retreat()
+                    continue
+                stats = found
+                if model.monotone:
+                    _warn_if_fallen(trace, model)
+                if callback:
+                    callback(state())
+                trace.leapt = len(trace) if leapt else trace.leapt
+                image = model.mend(source, stats, params, model.m_step(stats, params))
+                settled = model.settled(trace, params, image, tol)
+                if settled and not leapt:
+                    return done(image, settled, converged=True, stats=stats)
+                # A leap may land where it gains little by chance: plain steps decide whether the fit has settled.
+                params = image if trace.rests(tol) and trace.steady < 2 else step.advance(params, image, trace.gain)
+                if checkpoint is not None:
+                    checkpoint.offer(params, trace, step, source)
     except KeyboardInterrupt:
         if checkpoint is not None:
             checkpoint.flush()

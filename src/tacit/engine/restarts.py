@@ -83,8 +83,7 @@ def short_runs(
     for _ in range(n_starts or (20 if len(sample) <= 1000 else 8)):
         try:
             with one_blas_thread():  # products of a sample are too small for several
-                start = init()
-            candidate = fit(model, source, start, max_iter=n_steps, tol=1e-6)
+                candidate = fit(model, source, init(), max_iter=n_steps, tol=1e-6)
         except SingularError as error:
             failures.append(str(error))
             continue

@@ -21,8 +21,8 @@ from ..kernels import host
 from .kernels import RBF, CompoundKernel, ConstantKernel
 from .laplace import Binary, BinaryMode
 from .pairs import Covariance, check_square
-from .predictions import check_kernel, in_memory
-from .search import best_of, check_optimizer
+from .predictions import check_kernel, check_refused, in_memory
+from .search import best_of, check_optimizer, sampled
 from .softmax import Softmax, SoftmaxMode
 
 __all__ = ["GaussianProcessClassifier"]
@@ -37,6 +37,7 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
     Works where scikit-learn's does, with the same settings, methods and attributes. Beyond it: several classes jointly, kernels
     in tiles whose slopes are passed back, two matrices of memory for two classes, and exact averages of probabilities.
 
+    Columns of different units need a length scale each, as ``RBF(np.ones(n_features))`` has, or a StandardScaler before.
     Missing cells are refused: a kernel needs every cell. Impute them first with `tacit.impute.GaussianImputer`.
 
     Parameters
@@ -110,7 +111,10 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
     }
     _needs = ("kernel",)
     _takes_missing = False
-    _missing_remedy = "and a kernel needs every cell: impute them first with tacit.impute.GaussianImputer"
+    _missing_remedy = (
+        "and a kernel needs every cell: impute them first, for example with make_pipeline(tacit.impute.GaussianImputer(), "
+        "GaussianProcessClassifier())"
+    )
     _min_rows = 1
 
     def _check_settings(self) -> None:
@@ -138,7 +142,7 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
 
     # Learning
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Learn the hyperparameters, and the mode of f.
 
         Parameters
@@ -147,11 +151,15 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
             Rows.
         y : array-like of shape (n_samples,)
             Classes, of which there are at least two.
+        **refused
+            Nothing more is taken; of `sample_weight` the error says what to do.
 
         Returns
         -------
         self
         """
+        remedy = "repeat rows, or use RelevanceVectorClassifier or BayesianLogisticRegression, which take weights"
+        check_refused(self, refused, remedy)
         self._check_settings()
         X, self.classes_, self.y_train_ = self._rows_and_classes(X, y)
         if len(self.classes_) == 1:
@@ -199,14 +207,19 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
         """The mode of a problem at the best hyperparameters."""
         kernel = problem.covariance.kernel
 
-        def objective(theta: np.ndarray, eval_gradient: bool = True) -> Any:
-            value, slopes = problem.evidence(theta, eval_gradient)
-            return (-value, -slopes) if eval_gradient else -value
+        def of(problem: Any) -> Any:
+            def objective(theta: np.ndarray, eval_gradient: bool = True) -> Any:
+                value, slopes = problem.evidence(theta, eval_gradient)
+                return (-value, -slopes) if eval_gradient else -value
+
+            return objective
 
         if self.optimizer is not None and kernel.n_dims > 0:
+            some = self._sampled(problem)
             theta, value = best_of(
-                objective, kernel.theta, kernel.bounds, self.optimizer, self.n_restarts_optimizer, rng
-            )
+                of(problem), kernel.theta, kernel.bounds, self.optimizer, self.n_restarts_optimizer, rng,
+                None if some is None else (of(some), len(problem.X) / len(some.X)),
+            )  # fmt: skip
             if np.isfinite(value):
                 kernel.theta = theta
             kernel._check_bounds_params()
@@ -216,6 +229,16 @@ class GaussianProcessClassifier(ClassifierMixin, Supervised):
             raise np.linalg.LinAlgError(
                 f"The kernel, {kernel}, is not returning a positive definite matrix; add a WhiteKernel to it."
             ) from None
+
+    def _sampled(self, problem: Any) -> Any:
+        """The problem of a sample of the rows; None where they are few, or the sample lacks a class."""
+        rows = None if problem.covariance.tree is None else sampled(len(problem.X))
+        if rows is None:
+            return None
+        codes = problem.y.argmax(axis=1) if problem.y.ndim > 1 else problem.y.astype(int)
+        if len(np.unique(codes[rows])) < len(np.unique(codes)):
+            return None
+        return type(problem)(problem.covariance, problem.X[rows], codes[rows], self.max_iter_predict)
 
     # Answers
 

@@ -257,6 +257,18 @@ class Sum(Expression):
         return u + v, noise_u + noise_v, pull
 
 
+def pull_by(u: Any, v: Any, pull_u: Pull, G: Any, slopes: np.ndarray) -> None:
+    """Pass G · v, slopes with respect to u, back, without a product of matrices by a number."""
+    if not np.ndim(u):
+        pull_u(np.float64(total(G, v) if np.ndim(v) else v * G.sum()), slopes)
+    elif not np.ndim(v):
+        part = np.zeros(len(slopes))
+        pull_u(G, part)
+        slopes += v * part
+    else:
+        pull_u(G * v, slopes)
+
+
 @dataclass(frozen=True)
 class Product(Expression):
     left: Expression
@@ -266,8 +278,8 @@ class Product(Expression):
         (u, pull_u), (v, pull_v) = self.left(theta, A, B), self.right(theta, A, B)
 
         def pull(G: Any, slopes: np.ndarray) -> None:
-            pull_u(G * v, slopes)
-            pull_v(G * u, slopes)
+            pull_by(u, v, pull_u, G, slopes)
+            pull_by(v, u, pull_v, G, slopes)
 
         return u * v, pull
 

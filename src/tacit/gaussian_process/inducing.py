@@ -24,6 +24,7 @@ from ..arrays import Arrays, record
 from ..cluster import KMeans
 from ..kernels import backend, host
 from ..source import ArraySource, Block, Source
+from ..source.threads import one_blas_thread
 from .covariance import Expression
 from .evidence import LOG_2PI, factored
 
@@ -108,14 +109,18 @@ class Inducing:
         for start in range(0, len(X), step):
             rows = X[start : start + step]
             rows = rows.double() if backend(X) == "torch" else rows.astype(np.float64, copy=False)
-            y = (np.asarray(host(Y[start : start + step]), dtype=np.float64) - self.shift) / self.scale
-            yield rows, y, Z
+            yield rows, self._scaled(Y[start : start + step], rows), Z
 
-    def _precision(self, theta: np.ndarray, rows: Any) -> tuple[Any, np.ndarray, Any]:
+    def _scaled(self, targets: Any, rows: Any) -> Any:
+        """Targets, shifted and scaled, where their rows are."""
+        if backend(rows) == "torch" and backend(targets) == "torch":
+            return (targets.to(rows) - _beside(self.shift, rows)) / _beside(self.scale, rows)
+        return _beside((np.asarray(host(targets), dtype=np.float64) - self.shift) / self.scale, rows)
+
+    def _precision(self, theta: np.ndarray, rows: Any) -> tuple[Any, Any, Any]:
         """k_ii, λ_i and what passes slopes with respect to k_ii and v_i back."""
         prior, noise, pull = self.tree.diagonal(theta, rows)
-        prior, noise = (np.broadcast_to(host(each) if np.ndim(each) else each, len(rows)) for each in (prior, noise))
-        variance = noise + self.alpha
+        prior, variance = (_of_rows(each, rows) for each in (prior, noise + self.alpha))
         if not (variance > 0).all():
             raise ValueError(
                 "inducing points need noise, but the kernel has no WhiteKernel and alpha is 0; add WhiteKernel() to the kernel."
@@ -128,10 +133,10 @@ class Inducing:
         for rows, y, Z in self._chunks(block):
             prior, precision, _ = self._precision(theta, rows)
             K = _full(self.tree(theta, rows, Z)[0], rows, m)
-            weighted = K * _beside(precision[:, None], K)
+            weighted = K * precision[:, None]
             part = Sums(
-                float(len(y)), np.asarray(host(weighted.T @ K)), np.asarray(host(weighted.T @ _beside(y, K))),
-                float(np.log(precision).sum()), float(precision @ prior), float(precision @ (y * y).sum(axis=1)),
+                float(len(y)), np.asarray(host(weighted.T @ K)), np.asarray(host(weighted.T @ y)),
+                float(np.log(host(precision)).sum()), float(precision @ prior), float(precision @ (y * y).sum(-1)),
             )  # fmt: skip
             total = part if total is None else total + part
         return total
@@ -142,19 +147,25 @@ class Inducing:
             prior, precision, pull_own = self._precision(theta, rows)
             values, pull = self.tree(theta, rows, Z)
             K = _full(values, rows, len(self.points))
-            weight = _beside(precision[:, None], K)
+            dual = _beside(found.dual, K)
             bent = K @ _beside(found.square_slope, K)
-            pull(weight * (2.0 * bent + _beside(y, K) @ _beside(found.dual.T, K)), slopes)
-            fitted = np.asarray(host(K @ _beside(found.dual, K)))
             # ∂F/∂λ_i, of which −λ_i² is ∂F/∂v_i.
-            own = np.asarray(host((bent * K).sum(-1))) + (fitted * y - 0.5 * y * y).sum(axis=1)
-            own += 0.5 * n_targets * (1.0 / precision - prior)
-            pull_own(_beside(-0.5 * n_targets * precision, K), _beside(-(precision**2) * own, K), slopes)
+            own = (bent * K).sum(-1) + ((K @ dual) * y - 0.5 * y * y).sum(-1)
+            own = own + 0.5 * n_targets * (1.0 / precision - prior)
+            pull_own(-0.5 * n_targets * precision, -(precision**2) * own, slopes)
+            bent *= 2.0
+            bent += y @ dual.T
+            bent *= precision[:, None]
+            pull(bent, slopes)
         return Slopes(slopes)
 
     def bound(self, theta: np.ndarray) -> Bound | None:
         """F at hyperparameters; None where k(Z, Z) is not positive definite."""
         sums = self.source.sum(lambda block: self._sums(theta, block))
+        with one_blas_thread():  # threads of small factorisations cost more than they save
+            return self._bound(theta, sums)
+
+    def _bound(self, theta: np.ndarray, sums: Sums) -> Bound | None:
         m, n_targets = sums.cross.shape
         own = np.array(np.broadcast_to(self.tree(theta, self.points, self.points.copy())[0], (m, m)), order="F")
         own[np.diag_indices(m)] *= 1.0 + JITTER
@@ -231,6 +242,13 @@ def _about(L: np.ndarray, inside: np.ndarray) -> np.ndarray:
 def _beside(values: np.ndarray, like: Any) -> Any:
     """An array where another one is."""
     return like.new_tensor(values) if backend(like) == "torch" else values
+
+
+def _of_rows(value: Any, rows: Any) -> Any:
+    """A number, or one for each row, as one for each row, where the rows are."""
+    if backend(rows) != "torch":
+        return np.broadcast_to(value, len(rows))
+    return value if np.ndim(value) else rows.new_full((len(rows),), value)
 
 
 def _full(values: Any, rows: Any, m: int) -> Any:

@@ -47,5 +47,6 @@ def _check_positive(what: str, value: Any, last: tuple[int, ...]) -> None:
         numbers = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{what} holds no numbers") from None
-    if not (numbers > 0).all() or numbers.ndim > 2 or (last and numbers.shape[-1:] != last):
-        raise ValueError(f"{what} must be positive, not {value}")
+    infinite = not last and np.isinf(numbers).any()  # bounds may be
+    if not (numbers > 0).all() or infinite or numbers.ndim > 2 or (last and numbers.shape[-1:] != last):
+        raise ValueError(f"{what} must be positive and finite, not {value}")

@@ -53,6 +53,11 @@ class RowNoise:
         """The same with other logarithms of s."""
         return replace(self, scale=np.exp(theta)) if len(theta) else self
 
+    def taken(self, rows: np.ndarray) -> RowNoise:
+        """That of some of the rows."""
+        alpha, weight = (each[rows] if np.ndim(each) else each for each in (self.alpha, self.weight))
+        return replace(self, alpha=alpha, weight=weight, group=self.group[rows] if len(self.scale) else self.group)
+
     @property
     def variance(self) -> Any:
         """V."""

@@ -18,7 +18,7 @@ from .kernels import RBF, ConstantKernel, Kernel
 from .pairs import Covariance
 from .posterior import Posterior
 
-__all__ = ["Predictions", "check_kernel", "in_memory"]
+__all__ = ["Predictions", "check_kernel", "check_refused", "in_memory"]
 
 
 AVERAGED = 1000
@@ -205,6 +205,13 @@ def check_kernel(kernel: Any) -> None:
         raise TypeError(
             f"kernel={kernel!r} is no kernel; take one of tacit.gaussian_process.kernels, for example RBF() + WhiteKernel()."
         )
+
+
+def check_refused(estimator: Any, refused: dict, remedy: str) -> None:
+    """Raise where `fit` was given what it does not take."""
+    for name in refused:
+        told = f"; {remedy}" if name == "sample_weight" else ""
+        raise TypeError(f"{type(estimator).__name__}.fit() takes no {name}{told}.")
 
 
 def in_memory(source: Source) -> np.ndarray:

@@ -26,8 +26,8 @@ from .inducing_fit import ByInducingPoints
 from .kernels import RBF, ConstantKernel, Kernel
 from .noise import RowNoise, checked_alpha
 from .pairs import Covariance, check_square
-from .predictions import Predictions, check_kernel, in_memory
-from .search import best_of, check_optimizer
+from .predictions import Predictions, check_kernel, check_refused, in_memory
+from .search import best_of, check_optimizer, sampled
 
 __all__ = ["GaussianProcessRegressor"]
 
@@ -42,6 +42,7 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
     their slopes passed back, so that exact fits take the memory of one matrix of all pairs; noise may differ between groups of
     rows; and inducing points stand for rows of any number, in memory, in files, on clusters or on a GPU.
 
+    Columns of different units need a length scale each, as ``RBF(np.ones(n_features))`` has, or a StandardScaler before.
     Missing cells are refused: a kernel needs every cell. Impute them first with `tacit.impute.GaussianImputer`.
 
     Parameters
@@ -140,7 +141,10 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
     }
     _needs = ("kernel",)
     _takes_missing = False
-    _missing_remedy = "and a kernel needs every cell: impute them first with tacit.impute.GaussianImputer"
+    _missing_remedy = (
+        "and a kernel needs every cell: impute them first, for example with make_pipeline(tacit.impute.GaussianImputer(), "
+        "GaussianProcessRegressor())"
+    )
     _min_rows = 1
 
     def __sklearn_tags__(self) -> Any:
@@ -158,7 +162,7 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
             check_number("inducing_points", self.inducing_points, numbers.Integral, 1)
         check_n_jobs(self.n_jobs)
 
-    def fit(self, X: Any, y: Any, noise_groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, noise_groups: Any = None, **refused: Any) -> Self:
         """Learn the hyperparameters, and keep what predictions need.
 
         Parameters
@@ -169,11 +173,14 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
             Targets; the names of columns where X is read from a file.
         noise_groups : array-like of shape (n_samples,), optional
             The group of each row, by any name; a variance of noise is learned of each, beside `alpha` and that of a WhiteKernel.
+        **refused
+            Nothing more is taken; of `sample_weight` the error says what to do.
 
         Returns
         -------
         self
         """
+        check_refused(self, refused, "a weighty row has little noise: set alpha=variance / sample_weight")
         self._check_settings()
         for name in ("X_train_", "y_train_", "inducing_points_", "inner_"):  # some are of one route alone
             self.__dict__.pop(name, None)
@@ -202,16 +209,22 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
         self, covariance: Covariance, Y: np.ndarray, noise: RowNoise, start: np.ndarray
     ) -> tuple[np.ndarray, RowNoise]:
         """The hyperparameters of the kernel, and of the noise, that are best."""
-        n_theta = self.kernel_.n_dims
+        n_theta, X = self.kernel_.n_dims, self.X_train_
 
-        def objective(theta: np.ndarray, eval_gradient: bool = True) -> Any:
-            found = self._evidence(covariance, theta, Y, noise, eval_gradient)
-            return (-found[0], -found[1]) if eval_gradient else -found[0]
+        def of(X: Any, Y: np.ndarray, noise: RowNoise) -> Any:
+            def objective(theta: np.ndarray, eval_gradient: bool = True) -> Any:
+                found = self._evidence(covariance, theta, X, Y, noise, eval_gradient)
+                return (-found[0], -found[1]) if eval_gradient else -found[0]
 
+            return objective
+
+        some = None if covariance.tree is None else sampled(len(Y))
+        sample = None if some is None else (of(X[some], Y[some], noise.taken(some)), len(Y) / len(some))
         bounds = np.vstack([self.kernel_.bounds.reshape(-1, 2), noise.bounds])
         best, value = best_of(
-            objective, start, bounds, self.optimizer, self.n_restarts_optimizer, check_random_state(self.random_state)
-        )
+            of(X, Y, noise), start, bounds, self.optimizer, self.n_restarts_optimizer,
+            check_random_state(self.random_state), sample,
+        )  # fmt: skip
         if not np.isfinite(value):
             best = start
         self.kernel_.theta = best[:n_theta]
@@ -219,12 +232,12 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
         return best, noise.at(best[n_theta:])
 
     def _evidence(
-        self, covariance: Covariance, theta: np.ndarray, Y: np.ndarray, noise: RowNoise, gradient: bool
+        self, covariance: Covariance, theta: np.ndarray, X: Any, Y: np.ndarray, noise: RowNoise, gradient: bool
     ) -> tuple[float, np.ndarray]:
         """Log marginal likelihood of hyperparameters of kernel and noise, −∞ where there is none, and its gradient."""
         n_theta = self.kernel_.n_dims
         noise = noise.at(theta[n_theta:])
-        found = evidence(covariance, theta[:n_theta], self.X_train_, Y, noise.variance, gradient)
+        found = evidence(covariance, theta[:n_theta], X, Y, noise.variance, gradient)
         if found is None:
             return -np.inf, np.zeros(len(theta))
         return found.value, np.concatenate([found.slopes, noise.pull(found.noise_slopes)]) if gradient else found.slopes

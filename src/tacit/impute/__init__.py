@@ -5,10 +5,12 @@ from typing import Any
 
 from .gaussian import GaussianImputer
 from .mixed import MixtureImputer
+from .neighbours import KNNImputer
 from .pooling import Pooled, pool
 
 __all__ = [
-    "Calibration", "Choice", "GaussianImputer", "MixtureImputer", "Pooled", "calibrate", "choose_imputer", "pool", "try_fills",
+    "Calibration", "Choice", "GaussianImputer", "KNNImputer", "MixtureImputer", "Pooled", "calibrate", "choose_imputer", "pool",
+    "try_fills",
 ]  # fmt: skip
 
 

@@ -5,27 +5,24 @@ x̂_M = E[x_M | x_O] = μ_M + Σ_MO Σ_OO⁻¹ (x_O − μ_O)
 
 from __future__ import annotations
 
-import numbers
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import TransformerMixin
-from sklearn.impute import MissingIndicator
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import RowsEstimator
 from ..base.settings import KW_ONLY, settings
-from ..declared import Numbers, Part, Whole
+from ..declared import Part, Whole
 from ..mixture import GaussianMixture
 from ..source import is_streamed
+from .columns import Completing
 
 __all__ = ["GaussianImputer"]
 
 
 @settings
-class GaussianImputer(TransformerMixin, RowsEstimator):
+class GaussianImputer(Completing, RowsEstimator):
     """Impute missing cells by their expectation given the observed cells of the row.
 
     Works where scikit-learn's imputers do. The columns are taken as jointly Gaussian, or as a mixture of Gaussians, learned
@@ -89,27 +86,11 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
     n_jobs: int | None = None
     callback: Callable | None = None
 
-    _saved = RowsEstimator._saved | {
-        "mixture_": Part(GaussianMixture),
-        "observed_": Numbers("d", kind="b"),
-        "n_iter_": Whole(0),
-        "indicator_": Part(MissingIndicator, optional=True),
-    }
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    _saved = RowsEstimator._saved | Completing._completes | {"mixture_": Part(GaussianMixture), "n_iter_": Whole(0)}
 
     def _validate(self, X: Any, *, reset: bool) -> np.ndarray:
         """Rows with NaN in missing cells."""
-        X = super()._validate(X, reset=reset)
-        marker = self.missing_values
-        if marker == marker:  # not NaN
-            if np.isnan(X).any():
-                raise ValueError(f"X holds NaN, but missing_values={marker!r}; use missing_values=np.nan.")
-            X = np.where(marker == X, X.dtype.type(np.nan), X)
-        return X
+        return self._marked(super()._validate(X, reset=reset))
 
     def _mixture(self) -> GaussianMixture:
         """What is learned of the rows."""
@@ -123,17 +104,14 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
 
     def _check_settings(self) -> None:
         self._mixture()._check_settings()
-        if not isinstance(self.missing_values, numbers.Real):
-            raise ValueError(f"missing_values={self.missing_values!r} is not a number; use np.nan, or a number for it.")
+        self._check_marker()
 
     def _check_loaded(self) -> None:
         if self.mixture_.n_features_in_ != self.observed_.sum():
             raise ValueError(
                 f"'mixture_' has {self.mixture_.n_features_in_} columns, but {self.observed_.sum()} are observed"
             )
-        d, told = self.n_features_in_, self.indicator_
-        if told is not None and (told.n_features_in_ != d or told.features_.max(initial=0) >= d):
-            raise ValueError(f"'indicator_' tells of other columns than the {self.n_features_in_} there are")
+        self._check_indicator(self.n_features_in_)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the distribution of the columns.
@@ -162,18 +140,7 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
             self.indicator_, self.n_iter_ = None, mixture.n_iter_
             return self
         X = self._validate(X, reset=True)
-        self.observed_ = ~np.isnan(X).all(axis=0)
-        if not self.observed_.any():
-            raise ValueError("X has no observed value in any column; there is nothing to learn from.")
-        if not self.observed_.all() and not self.keep_empty_features:
-            names = _check_feature_names_in(self)[~self.observed_]
-            warnings.warn(
-                f"columns without any observed value are dropped: {', '.join(map(str, names))}; "
-                "set keep_empty_features=True to fill them with 0.",
-                UserWarning,
-                stacklevel=2,
-            )
-        self.indicator_ = MissingIndicator(error_on_new=False).fit(X) if self.add_indicator else None
+        self._learn_columns(X)
         self.mixture_ = mixture.fit(_columns(X, self.observed_), sample_weight=sample_weight)
         self.n_iter_ = self.mixture_.n_iter_
         return self
@@ -210,32 +177,7 @@ class GaussianImputer(TransformerMixin, RowsEstimator):
             filled = self.mixture_.draw_missing(kept, 1, self.random_state)[0]
         else:
             filled = self.mixture_.impute(kept)
-        if self.keep_empty_features and not self.observed_.all():
-            whole = np.where(np.isnan(X), X.dtype.type(0), X)
-            whole[:, self.observed_] = filled
-            filled = whole
-        if self.indicator_ is None:
-            return filled
-        return np.hstack([filled, self.indicator_.transform(X).astype(X.dtype)])
-
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the output columns.
-
-        Parameters
-        ----------
-        input_features : array-like of str, optional
-            Names of the input columns; default those seen at fit.
-
-        Returns
-        -------
-        ndarray of str
-        """
-        check_is_fitted(self)
-        names = _check_feature_names_in(self, input_features)
-        kept = names if self.keep_empty_features else names[self.observed_]
-        if self.indicator_ is None:
-            return kept
-        return np.concatenate([kept, self.indicator_.get_feature_names_out(names)])
+        return self._completed(filled, X)
 
 
 def _columns(X: np.ndarray, kept: np.ndarray) -> np.ndarray:

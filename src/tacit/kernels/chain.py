@@ -14,13 +14,22 @@ import math
 
 import numpy as np
 
-from .chain_lanes import LEAST, LOST, MOST_LANES, WARM, run_back, run_lanes, spread
+from .chain_lanes import (
+    GRAIN,
+    LEAST,
+    LOST,
+    MOST_LANES,
+    TILE,
+    WARM,
+    add_scales,
+    begins_of,
+    lengths_of,
+    run_back,
+    run_lanes,
+    weigh,
+)  # fmt: skip
 from .jit import jit
-from .mixture import exp
-from .nonnegative import log
-
-FEWEST_LANES = 8
-TINY = 1e-300  # least density of a step, relative to that of the likeliest state, that is not 0
+from .small import aligned
 
 
 @jit
@@ -47,14 +56,12 @@ def smooth(joint, offsets, weight, labels, start, move, which, first, moves, evi
     loglik : float
         Σ weight · evidence over sequences.
     """
-    n_steps = joint.shape[1]
-    top = np.empty(n_steps)
-    settle_labels(joint, labels, top)
-    fragile, n_lanes = has_traps(start, move), lanes_of(start, move, which, n_steps, evidence.size)
+    settle_labels(joint, labels)
+    fragile, n_lanes = has_traps(start, move), lanes_of(start, move, which, joint.shape[1], evidence.size)
     if n_lanes:
-        smooth_lanes(joint, top, offsets, weight, start, move, n_lanes, fragile, moves, evidence)
+        smooth_lanes(joint, offsets, weight, start, move[0], n_lanes, fragile, moves[0], evidence)
     else:
-        smooth_rows(joint, top, offsets, weight, start, move, which, fragile, moves, evidence)
+        smooth_rows(joint, highest(joint), offsets, weight, start, move, which, fragile, moves, evidence)
     loglik = 0.0
     for u in range(evidence.size):
         a = offsets[u]
@@ -65,32 +72,27 @@ def smooth(joint, offsets, weight, labels, start, move, which, first, moves, evi
 
 
 @jit
-def settle_labels(joint, labels, top):
-    """Make other states than a known one impossible; fill `top` with each step's largest log density, 0 where there is none."""
-    n_states, n_steps = joint.shape
-    for i in range(n_steps):
+def settle_labels(joint, labels):
+    """Make other states than a known one impossible."""
+    for i in range(labels.size):
         if labels[i] >= 0:
             known = joint[labels[i], i]
-            for k in range(n_states):
+            for k in range(len(joint)):
                 joint[k, i] = -np.inf
             joint[labels[i], i] = known
-    for i in range(n_steps):
-        top[i] = -np.inf
-    for k in range(n_states):
-        row = joint[k]
-        for i in range(n_steps):
-            top[i] = row[i] if row[i] > top[i] else top[i]
-    for i in range(n_steps):
-        top[i] = top[i] if top[i] > -np.inf else 0.0
 
 
 @jit
-def weigh(row, top, out):
-    """Densities relative to the largest of their step."""
-    for i in range(out.size):
-        e = exp(row[i] - top[i])
-        least = TINY if row[i] > -np.inf else 0.0
-        out[i] = e if e > least else least
+def highest(joint):
+    """Each step's largest log density; 0 where there is none."""
+    top = np.full(joint.shape[1], -np.inf)
+    for k in range(len(joint)):
+        row = joint[k]
+        for i in range(top.size):
+            top[i] = row[i] if row[i] > top[i] else top[i]
+    for i in range(top.size):
+        top[i] = top[i] if top[i] > -np.inf else 0.0
+    return top
 
 
 @jit
@@ -123,7 +125,8 @@ def smooth_rows(joint, top, offsets, weight, start, move, which, fragile, moves,
         a, n = offsets[u], offsets[u + 1] - offsets[u]
         at = which[a : a + n] if which.size else zero[:n]
         for k in range(n_states):
-            weigh(joint[k, a : a + n], top[a : a + n], line[:n])
+            line[:n] = joint[k, a : a + n]
+            weigh(line[:n], top[a : a + n])
             for t in range(n):
                 b[t, k] = line[t]
         done, value = forward(b[:n], start, move, at, fragile, alpha, before)
@@ -284,12 +287,13 @@ def filter_states(joint, offsets, labels, start, move, which, predictive):
         Is filled with log densities of steps given those before; −inf, and probabilities 0, from where a sequence is impossible.
     """
     n_states, n_steps = joint.shape
-    top = np.empty(n_steps)
-    settle_labels(joint, labels, top)
+    settle_labels(joint, labels)
+    top = highest(joint)
     p, share, b, line = np.empty(n_states), np.empty(n_states), np.empty((n_states, n_steps)), np.empty(n_steps)
     fragile = has_traps(start, move)
     for k in range(n_states):
-        weigh(joint[k], top, b[k])
+        b[k] = joint[k]
+        weigh(b[k], top)
     for u in range(offsets.size - 1):
         a, z, lost = offsets[u], offsets[u + 1], False
         for t in range(a, z):
@@ -339,12 +343,14 @@ def weigh_sequences(joint, offsets, labels, start, move, which, evidence):
         As in `smooth`; only known states are settled in `joint`.
     """
     n_states, n_steps = joint.shape
-    top = np.empty(n_steps)
-    settle_labels(joint, labels, top)
+    settle_labels(joint, labels)
     fragile, n_lanes = has_traps(start, move), lanes_of(start, move, which, n_steps, evidence.size)
     failed, longest = np.ones(evidence.size, np.bool_), 0
     if n_lanes:
-        failed = in_lanes(joint, top, offsets, start, move, n_lanes, fragile, evidence)[-1]
+        failed = in_lanes(joint, offsets, start, move[0], n_lanes, fragile, evidence)[-1]
+        if not failed.any():
+            return
+    top = highest(joint)
     for u in range(evidence.size):
         longest = max(longest, offsets[u + 1] - offsets[u])
     b, alpha, before, scale = (
@@ -356,7 +362,8 @@ def weigh_sequences(joint, offsets, labels, start, move, which, evidence):
         a, n = offsets[u], offsets[u + 1] - offsets[u]
         at = which[a : a + n] if which.size else np.zeros(n, np.int64)
         for k in range(n_states):
-            weigh(joint[k, a : a + n], top[a : a + n], scale[:n])
+            scale[:n] = joint[k, a : a + n]
+            weigh(scale[:n], top[a : a + n])
             for t in range(n):
                 b[t, k] = scale[t]
         done, value = (False, 0.0) if n_lanes else forward(b[:n], start, move, at, fragile, alpha, before)
@@ -374,81 +381,60 @@ def weigh_sequences(joint, offsets, labels, start, move, which, evidence):
 
 
 @jit
-def smooth_lanes(joint, top, offsets, weight, start, move, n_lanes, fragile, moves, evidence):
-    n_states = len(joint)
-    values, alpha, begins, failed = in_lanes(joint, top, offsets, start, move, n_lanes, fragile, evidence)
-    m = len(values)
-    heavy, evenly, kept = np.zeros((n_lanes, m)), True, np.empty((n_states, 0))
-    flat = heavy.reshape(-1)
+def smooth_lanes(joint, offsets, weight, start, move, n_lanes, fragile, moves, evidence):
+    n_states, n_steps = joint.shape
+    values, flat, shares, scale, begins, some, failed = in_lanes(
+        joint, offsets, start, move, n_lanes, fragile, evidence
+    )
+    heavy, evenly, kept = weight.copy(), True, np.empty((n_states, 0))
     for u in range(evidence.size):
-        w = 0.0 if failed[u] else weight[offsets[u]]
-        evenly &= w == 1.0
-        for i in range(offsets[u], offsets[u + 1]):
-            flat[i] = w
+        a, z = offsets[u], offsets[u + 1]
+        evenly &= weight[a] == 1.0 and not failed[u]
         if failed[u]:
-            kept = np.concatenate((kept, joint[:, offsets[u] : offsets[u + 1]]), axis=1)
+            heavy[a:z] = 0.0
+            kept = np.concatenate((kept, joint[:, a:z]), axis=1)
     sums = np.zeros((n_states, n_states))
-    run_back(alpha, values, begins, move[0], heavy, evenly, joint, sums)
-    moves[0] += sums * move[0]
+    run_back(values, flat, shares, scale, begins, some, move, heavy, evenly, joint, sums)
+    moves += sums * move
+    for k in range(0 if evenly else n_states):
+        row = joint[k]
+        for i in range(n_steps):
+            row[i] *= heavy[i]
     at = 0
     for u in range(evidence.size):
         if failed[u]:
             a, z = offsets[u], offsets[u + 1]
             part = kept[:, at : at + z - a].copy()
-            evidence[u] = smooth_logs(part, start, move, np.zeros(z - a, np.int64), weight[a], moves)
+            none, only = np.zeros(z - a, np.int64), moves.reshape(1, n_states, n_states)
+            evidence[u] = smooth_logs(part, start, move.reshape(only.shape), none, weight[a], only)
             joint[:, a:z] = part
             at += z - a
 
 
 @jit
-def in_lanes(joint, top, offsets, start, move, n_lanes, fragile, evidence):
-    """The p and α of lanes, where sequences begin, and which of them have lost a state; `evidence` is filled."""
+def in_lanes(joint, offsets, start, move, n_lanes, fragile, evidence):
+    """What `run_lanes` fills, where sequences begin, and which of them have lost a state; `evidence` is filled."""
     n_states, n_steps = joint.shape
-    m = -(-n_steps // n_lanes)
-    turned, size = np.ascontiguousarray(move[0].T), m * n_states * n_lanes
+    m = lengths_of(n_steps, n_lanes)
+    n_tiles, width = m // TILE, TILE * n_lanes
+    size = n_tiles * n_states * width
     # In one piece: the allocator gives several large ones back to the system after every block.
-    room = np.empty(2 * size + m * n_lanes)
-    values, alpha = room[:size].reshape(m, n_states, n_lanes), room[size : 2 * size].reshape(m, n_states, n_lanes)
-    line = room[2 * size :]
-    line[n_steps:] = 1.0
-    for k in range(n_states):
-        weigh(joint[k], top, line[:n_steps])
-        spread(line, values, k)
-    begins = np.zeros((m, n_lanes), np.bool_)
-    for u in range(evidence.size):
-        begins[offsets[u] % m, offsets[u] // m] = True
-    for i in range(n_steps, m * n_lanes):  # what lies beyond the last step goes nowhere
-        begins[i % m, i // m] = True
-    scale = line.reshape(m, n_lanes)
-    run_lanes(values, begins, start, move[0], turned, fragile, alpha, scale)
-    failed = add_scales(scale, top, offsets, evidence)
-    return values, alpha, begins, failed
+    room = aligned(2 * size + n_states * width + 2 * m * n_lanes)
+    values, flat = room[:size].reshape(n_tiles, n_states, TILE, n_lanes), room[:size].reshape(n_tiles, n_states, width)
+    end = 2 * size + n_states * width
+    shares = room[size:end].reshape(n_tiles + 1, n_states, TILE, n_lanes)
+    scale = room[end : end + m * n_lanes].reshape(m, n_lanes)
+    top = room[end + m * n_lanes : end + 2 * m * n_lanes].reshape(n_tiles, width)
+    begins, some = begins_of(offsets, m, n_lanes)
+    run_lanes(joint, begins, some, start, move, fragile, values, flat, shares, scale, top)
+    failed = add_scales(scale, top, begins, some, offsets, evidence)
+    return values, flat, shares, scale, begins, some, failed
 
 
 @jit
 def lanes_of(start, move, which, n_steps, n_sequences):
     """How many lanes to take; 0 where steps go one after the other."""
-    n_lanes = min(MOST_LANES, n_steps // LEAST)
+    n_lanes = min(MOST_LANES, n_steps // LEAST) // GRAIN * GRAIN
     # A chain with traps does not forget: its long sequences would be run again.
-    fit = which.size == 0 and n_lanes >= FEWEST_LANES
+    fit = which.size == 0 and n_lanes > 0
     return n_lanes if fit and (not has_traps(start, move) or n_steps <= WARM * n_sequences) else 0
-
-
-@jit
-def add_scales(scale, top, offsets, evidence):
-    """Log densities of sequences from sums of lanes; which of them have lost a state."""
-    m, n_lanes = scale.shape
-    logs, failed = np.empty((n_lanes, m)), np.zeros(evidence.size, np.bool_)
-    for t in range(m):
-        for l in range(n_lanes):
-            logs[l, t] = scale[t, l]
-    flat = logs.reshape(-1)
-    for i in range(flat.size):
-        flat[i] = log(flat[i]) if flat[i] > LOST else np.nan
-    for u in range(evidence.size):
-        total = 0.0
-        for i in range(offsets[u], offsets[u + 1]):
-            total += flat[i] + top[i]
-        evidence[u] = total
-        failed[u] = total != total
-    return failed

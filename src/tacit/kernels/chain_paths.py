@@ -32,7 +32,7 @@ def decode(joint, offsets, labels, log_start, log_move, which, path, score):
     score : (sequences,)
         Is filled.
     """
-    settle_labels(joint, labels, np.empty(joint.shape[1]))
+    settle_labels(joint, labels)
     order = np.argsort(offsets[:-1] - offsets[1:], kind="mergesort")  # the longest first
     u, n_states = 0, len(joint)
     if which.size == 0 and n_states < 256:

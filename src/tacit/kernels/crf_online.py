@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from .chain import settle_labels, smooth_rows
+from .chain import highest, settle_labels, smooth_rows
 from .chain_paths import decode
 from .crf import add_scores, add_slopes
 from .jit import jit
@@ -39,10 +39,10 @@ def expect(scores, move, shift, start, end, labels, weight, moves):
     n_labels, n_steps = scores.shape
     for j in range(n_labels):
         scores[j, n_steps - 1] += end[j]
-    top, evidence, which = np.empty(n_steps), np.empty(1), np.empty(0, np.int64)
-    settle_labels(scores, labels, top)
+    evidence, which = np.empty(1), np.empty(0, np.int64)
+    settle_labels(scores, labels)
     weights, offsets = np.full(n_steps, weight), np.array([0, n_steps])
-    smooth_rows(scores, top, offsets, weights, start, move, which, True, moves, evidence)
+    smooth_rows(scores, highest(scores), offsets, weights, start, move, which, True, moves, evidence)
     return evidence[0] + (n_steps - 1) * shift
 
 

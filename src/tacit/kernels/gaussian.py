@@ -16,9 +16,11 @@ import numpy as np
 
 from . import MOMENTS, SCORE
 from .jit import jit
-from .mixture import settle
+from .mixture import add_up, settle
+from .small import add_outer
 
 TILE = 120
+LONG_TILE = 240  # rows of a tile where there are no products of features
 PACKED = 32  # up to this many features, moments are one product with all pairs x_i x_j as rows
 GROUP = 32768  # elements of a product that stay in cache
 
@@ -26,7 +28,11 @@ GROUP = 32768  # elements of a product that stay in cache
 @jit
 def load(X, rows, start, tile, origin):
     """Rows[start:] less the origin, as (features, rows) at the head of the flat `tile`."""
-    m = min(TILE, rows.size - start)
+    return load_some(X, rows, start, min(TILE, rows.size - start), tile, origin)
+
+
+@jit
+def load_some(X, rows, start, m, tile, origin):
     d = X.shape[1]
     out = tile[: d * m].reshape(d, m)
     i = 0
@@ -235,22 +241,19 @@ def diag(X, rows, origin, scale, shift, constant, complete, mode, log_weight, we
     """
     d = X.shape[1]
     n_classes = shift.shape[0]
-    p = 2 * d + 1 if complete else 3 * d + 1
-    flat = np.empty(p * TILE, X.dtype)
-    joint = np.empty(n_classes * TILE)
-    buffer = np.empty(TILE, X.dtype)
+    p = 2 * d if complete else 3 * d
+    flat, buffer = np.empty(p * LONG_TILE, X.dtype), np.empty(LONG_TILE, X.dtype)
+    joint, flat_r = np.empty(n_classes * LONG_TILE), np.empty(n_classes * LONG_TILE, X.dtype)
     whole = np.zeros(n_classes)
     for k in range(n_classes):
         for j in range(d):
             whole[k] += constant[k, j]
-    r = np.empty((TILE, n_classes), X.dtype)
-    part = np.empty((p, n_classes), X.dtype)
-    total = np.zeros((p, n_classes))
+    part, total, size = np.empty((p, n_classes), X.dtype), np.zeros((p, n_classes)), np.zeros(n_classes)
     loglik = 0.0
-    for start in range(0, rows.size, TILE):
-        x = load(X, rows, start, flat, origin)
-        m = x.shape[1]
-        log_prob = joint[: n_classes * m].reshape(n_classes, m)
+    for start in range(0, rows.size, LONG_TILE):
+        m = min(LONG_TILE, rows.size - start)
+        x = load_some(X, rows, start, m, flat, origin)
+        log_prob, r = joint[: n_classes * m].reshape(n_classes, m), flat_r[: n_classes * m].reshape(n_classes, m)
         if mode != MOMENTS:
             for k in range(n_classes):
                 line = buffer[:m]
@@ -261,22 +264,23 @@ def diag(X, rows, origin, scale, shift, constant, complete, mode, log_weight, we
                     line[:] = 0.0
                     subtract_observed(x, scale[k], shift[k], constant[k], line)
                 copy(line, log_prob[k])
-        loglik += settle_tile(log_prob, rows, start, mode, log_weight, weight, labels, out, r)
+        loglik += settle(log_prob, rows[start : start + m], mode, log_weight, weight, labels, out)
         if mode == SCORE:
             continue
         features = flat[: p * m].reshape(p, m)
-        features[2 * d] = 1.0
         for j in range(d):
             if not complete:
-                mark_observed(x[j], features[2 * d + 1 + j])
+                mark_observed(x[j], features[2 * d + j])
             multiply(x[j], x[j], features[d + j])
-        np.dot(features, r[:m], part)
-        total += part
+        for k in range(n_classes):
+            copy(log_prob[k], r[k])
+            size[k] += add_up(log_prob[k])
+        add_outer(features, r, part, total)
     if mode != SCORE:
         for k in range(n_classes):
-            count[k] += total[2 * d, k]
+            count[k] += size[k]
             for j in range(d):
-                s0[k, j] += total[2 * d + (0 if complete else 1 + j), k]
+                s0[k, j] += size[k] if complete else total[2 * d + j, k]
                 s1[k, j] += total[j, k]
                 s2[k, j] += total[d + j, k]
     return loglik

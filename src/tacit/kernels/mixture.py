@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from . import EXPECT, MOMENTS
-from .jit import jit
+from .jit import jit, jit_sums
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 6.93147180369123816490e-01
@@ -112,6 +112,16 @@ def settle(joint, batch, mode, log_weight, weight, labels, out):
     if mode == EXPECT:
         return normalise(joint, log_weight, weight[batch], labels[batch], np.empty(n))
     # Loops instead of slices on the left: those take seconds to compile, for the sake of a message about shapes.
+    first = batch[0]
+    if follow_on(batch):
+        for k in range(n_classes):
+            row, beside = joint[k], out[k, first : first + n]
+            for i in range(n):
+                if mode == MOMENTS:
+                    row[i] = beside[i]
+                else:
+                    beside[i] = row[i]
+        return 0.0
     for k in range(n_classes):
         for i in range(n):
             if mode == MOMENTS:
@@ -119,3 +129,20 @@ def settle(joint, batch, mode, log_weight, weight, labels, out):
             else:
                 out[k, batch[i]] = joint[k, i]
     return 0.0
+
+
+@jit
+def follow_on(rows):
+    """Whether rows lie one after the other."""
+    even = True
+    for i in range(rows.size):
+        even &= rows[i] == rows[0] + i
+    return even
+
+
+@jit_sums
+def add_up(x):
+    total = 0.0
+    for i in range(x.size):
+        total += x[i]
+    return total

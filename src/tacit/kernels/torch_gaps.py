@@ -2,11 +2,16 @@
 
 import torch
 
+from .torch_pass import fused
+
 __all__ = ["decay", "square_gaps", "weigh_gaps"]
 
 
 def square_gaps(A, flipped, out):
     """Set `out` (rows of A, rows of B) to squared distances; `flipped` is B with its features along the first axis."""
+    quick = fused(out, "triton_gaps")
+    if quick is not None:
+        return quick.square_gaps(A, flipped, out)
     out.zero_()
     for f in range(A.shape[1]):
         gap = A[:, f, None] - flipped[f]

@@ -13,15 +13,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..base.classes import LatentClassEstimator
 from ..base.rows import RowsEstimator
 from ..base.settings import KW_ONLY, settings
 from ..base.supervised import Supervised, coded_classes
-from ..checks import check_choice, check_number, check_positive, check_range
+from ..checks import check_choice, check_number, check_positive, check_range, check_table
 from ..declared import Flag, Names, Numbers, Part, Text
-from ..frames import check_names, is_table
+from ..frames import is_table
 from ..mixture.columns import plain_schema
 from ..schema import UNKNOWN, Schema
 from .candidates import CLASSIFIERS, REGRESSORS, Candidate, answered, candidates, suited
@@ -46,6 +46,7 @@ class Learned(Supervised):
     method_: str
     model_: Any
     center_: np.ndarray
+    reach_: np.ndarray | None
     scale_: np.ndarray
     imputer_: Any = None
     target_center_: float
@@ -67,6 +68,7 @@ class TablePredictor(Learned):
 
     _saved = RowsEstimator._saved | {
         "schema_": Part(Schema), "method_": Text(), "model_": Part(RowsEstimator), "center_": Numbers("p"),
+        "reach_": Numbers("2 p", optional=True, needed=False),
         "scale_": Numbers("p", above=0), "imputer_": Part(LatentClassEstimator, optional=True),
     }  # fmt: skip
     _study = "predictions"
@@ -116,12 +118,7 @@ class TablePredictor(Learned):
                     self.schema_ = plain_schema(cells.shape[1], self._known_names())
                 return cells
             X = np.asarray(X, dtype=object)
-        given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
-        if hasattr(given, "columns") and not hasattr(given, "column_names"):
-            check_names(given.columns)
-            _check_feature_names(self, given, reset=reset)
-        if hasattr(given, "shape"):
-            _check_n_features(self, given, reset=reset)
+        given = check_table(self, X, reset=reset)
         if reset:
             self.schema_ = Schema.of(given)
             self.n_features_in_ = len(self.schema_.columns)
@@ -160,6 +157,7 @@ class TablePredictor(Learned):
         found = fitted(task, trial.best.candidate, np.arange(len(y)), seed)
         self.model_, numbers_of = found.model, found.numbers
         self.center_, self.scale_, self.imputer_ = numbers_of.center, numbers_of.scale, numbers_of.imputer
+        self.reach_ = numbers_of.reach
         if found.target is not None:
             self.target_center_, self.target_scale_ = found.target.middle, found.target.spread
             self.from_zero_ = found.target.from_zero
@@ -172,7 +170,7 @@ class TablePredictor(Learned):
 
     def _answers_of(self, cells: np.ndarray) -> np.ndarray:
         """The same for encoded cells."""
-        Z = Prepared(self.schema_, self.center_, self.scale_, self.imputer_)(cells)
+        Z = Prepared(self.schema_, self.center_, self.scale_, self.imputer_, getattr(self, "reach_", None))(cells)
         return answered(self.model_, Z, self._n_targets)
 
     @property

@@ -15,14 +15,16 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.supervised import Supervised
-from ..checks import check_n_jobs, check_out, check_weight
+from ..checks import check_n_jobs, check_out, check_weight, warn_of_light_rows
 from ..declared import SQUARES, Numbers, Part
 from ..families.laws import NormalLaw, StudentLaw
 from ..kernels import host, rows_on_host
 from ..source import Block, Source, is_streamed
+from ..source.dask import is_dask
 from ..source.writer import ParquetWriter
 from .design import HELD, Design, design_of, of_rows
-from .joint import EXACT, Joints, draw_joints, few, joints_around, learn_joint, predicted
+from .joint import EXACT, Joints, draw_joints, drawn_around, few, joints_around, learn_joint, noise_levels, predicted
+from .known import Known, drawn
 from .predictive import Predictive
 from .spread import Estimate, Features, Spread, features_of
 
@@ -40,6 +42,7 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
     _takes_sparse = True
     _monotone = True  # whether what it learns of complete rows never lowers the objective
     _min_rows = 1
+    _prior: Any = None  # what draws coefficients where it is uncertain, of few rows
     fit_intercept: bool = True
     coef_: np.ndarray
     intercept_: Any
@@ -51,6 +54,7 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
     spread_: Spread | None
     features_: Features | None
     draws_: Joints | None
+    known_: Known | None
     _saved: ClassVar = Supervised._saved | {
         "coef_": Numbers("d | m d", high=SQUARES),
         "intercept_": Numbers(" | m", high=SQUARES),
@@ -62,6 +66,7 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         "spread_": Part(Spread, optional=True),
         "features_": Part(Features, optional=True),
         "draws_": Part(Joints, optional=True),
+        "known_": Part(Known, optional=True, needed=False),
         "one_target_": Numbers("", kind="b"),
     }
 
@@ -83,7 +88,8 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         y : array-like of shape (n_samples,) or (n_samples, n_targets), or name of a column
             What is to be predicted.
         sample_weight : array-like of shape (n_samples,), optional
-            Row weights: weight 2 is as good as the row given twice.
+            Row weights, which are numbers of rows: weight 2 is as good as the row given twice. Weights of which only ratios
+            mean anything are divided by their mean first.
 
         Returns
         -------
@@ -93,9 +99,12 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         self.draws_ = self.fit_ = None
         design = self._of_array(X, y, sample_weight)
         if design is not None:
+            warn_of_light_rows(sample_weight, stacklevel=2)
             self._publish(self._learn(design), design, X.dtype)
             return self
         source = self._open_targets(X, y, sample_weight)
+        if not is_dask(X):
+            warn_of_light_rows(sample_weight, stacklevel=2)
         design = design_of(source, self.fit_intercept)
         if design is None:
             self._fit_incomplete(source)
@@ -147,7 +156,10 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         self.dof_ = np.broadcast_to(left, found.noise.shape).copy()
         self.penalty_ = np.broadcast_to(np.asarray(found.penalty, dtype=np.float64), coef.shape)
         self.features_ = features or features_of(design)
-        self.__dict__.pop("_joints", None)
+        averaged = self._prior is not None and features is None and few(design.weight, coef.shape[1])
+        self.known_ = Known.of(design, self.fit_intercept) if averaged else None
+        for name in ("_joints", "_draws"):
+            self.__dict__.pop(name, None)
         for name, value in (found.more or {}).items():
             setattr(self, name, value)
 
@@ -288,7 +300,53 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
 
     @cached_property
     def _joints(self) -> Joints:
-        return joints_around(self._joint(), self.n_weight_, self.spread_, self.dof_, self.X_offset_, self.fit_intercept)
+        known = self._draws
+        at = self._joint()
+        coef, noise = drawn_around(at, self.spread_, self._noise_dof()) if known is None else known
+        return joints_around(at, coef, noise, self.n_weight_, self._n_level, self.X_offset_)
+
+    @cached_property
+    def _draws(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Draws of coefficients and of the noise's variance, where the prior is averaged over."""
+        known = getattr(self, "known_", None)
+        if known is not None and not known.dof >= 1.0:
+            raise ValueError(
+                f"an interval is not known: rows of total weight {self.n_weight_:g} leave nothing to tell the noise from; give "
+                "at least 2 rows, or known precisions with updates='given'."
+            )
+        return None if known is None else drawn(known, self._prior)
+
+    def _averaged(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Means and variances (n, m, draws) where targets are averaged over draws of what few rows leave open."""
+        gone = np.isnan(X).any()
+        if self.draws_ is None and not gone and self._draws is not None:
+            coef, noise = self._draws
+            level = self._level - np.einsum("kmd,d->km", coef, self.X_offset_) + noise_levels(noise, self._n_level)
+            means = np.einsum("nd,kmd->nmk", X, coef) + level.T
+            return means, np.broadcast_to(noise.T, means.shape)
+        joints = self._drawn() if gone or self.draws_ is not None else None
+        return None if joints is None else self._over_draws(joints, X)
+
+    @property
+    def _level(self) -> np.ndarray:
+        """Expectations of the targets where the intercept is independent of the coefficients, (m,)."""
+        return np.atleast_1d(self.intercept_) + self._coef @ self.X_offset_
+
+    @property
+    def _n_level(self) -> float:
+        """Rows that tell of the level; infinitely many where there is no intercept."""
+        return self.n_weight_ if self.fit_intercept else np.inf
+
+    def _noise_dof(self) -> np.ndarray:
+        """Degrees of freedom of the noise variance, of which there must be some."""
+        if (self.dof_ < 1.0).any():
+            raise ValueError(f"an interval is not known: {self._no_dof()}.")
+        return self.dof_
+
+    def _no_dof(self) -> str:
+        rows, left = f"{self.n_weight_:g} rows and {len(self.X_offset_)} columns", max(self.dof_.min(), 0.0)
+        told = f"{rows} leave {left:.2g} degrees of freedom for the noise"
+        return f"{told}; use tacit.linear_model.BayesianLinearRegression, or more rows"
 
     def _over_draws(self, joints: Joints, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances of the targets under every draw, (n, m, draws)."""
@@ -317,15 +375,13 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         X = _dense(Block.of(self._validate(X, reset=False)))
         mean = self._expected(_Rows(X))
         shape = mean.shape if not self.one_target_ else mean.shape[:1]
-        gone = np.isnan(X).any(axis=1)
-        joints = self._drawn() if gone.any() or self.draws_ is not None else None
-        if joints is None:
+        moments = self._averaged(X)
+        if moments is None:
             width = np.sqrt(self._variance(Block.of(X)))
-            dof = np.broadcast_to(np.maximum(self.dof_, 0.0), mean.shape)
+            dof = np.broadcast_to(self._noise_dof(), mean.shape)
             law: Any = StudentLaw(*(each.reshape(-1, 1) for each in (mean, width, dof)))
         else:
-            means, variances = self._over_draws(joints, X)
-            law = NormalLaw(*(each.reshape(-1, each.shape[-1]) for each in (means, variances)))
+            law = NormalLaw(*(each.reshape(-1, each.shape[-1]) for each in moments))
         return Predictive(law, shape, mean)
 
     def predict_interval(self, X: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:

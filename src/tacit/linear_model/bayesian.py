@@ -17,6 +17,7 @@ from ..declared import SQUARES, Numbers, Whole
 from .base import LinearModel
 from .design import Design
 from .evidence import UPDATES, Evidence, Hyper
+from .known import OnePrior
 from .spread import Estimate, Spread
 
 __all__ = ["BayesianLinearRegression", "BayesianRidge", "EvidenceModel"]
@@ -38,6 +39,7 @@ class EvidenceModel(LinearModel):
     lambda_: Any
     scores_: np.ndarray
     n_iter_: int
+    _draws_by: ClassVar[Any] = OnePrior
     _saved: ClassVar = LinearModel._saved | {
         "alpha_": Numbers(" | m", low=0, high=SQUARES),
         "scores_": Numbers("steps | steps m", high=SQUARES),
@@ -81,8 +83,17 @@ class EvidenceModel(LinearModel):
 
     def _noise(self, design: Design, alpha: np.ndarray, freedom: np.ndarray) -> np.ndarray:
         """Noise variances with a degree of freedom less for the intercept, which the evidence takes as given."""
+        if self.updates == "given":
+            return 1.0 / alpha
         left = design.weight - freedom
         return left / np.maximum(left - float(self.fit_intercept), 1.0) / alpha
+
+    @property
+    def _prior(self) -> Any:  # type: ignore[override]
+        return None if self.updates == "given" else self._draws_by
+
+    def _noise_dof(self) -> np.ndarray:
+        return np.full(len(self.dof_), 1e12) if self.updates == "given" else super()._noise_dof()
 
     @property
     def log_evidence_(self) -> Any:

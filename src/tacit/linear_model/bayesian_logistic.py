@@ -11,7 +11,7 @@ separable, and Laplace's Gaussian so wide that it contradicts the rows it was le
 
 import numbers
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
@@ -22,11 +22,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.rows import like
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_n_jobs, check_number
+from ..checks import check_n_jobs, check_number, warn_of_light_rows
 from ..declared import OBJECTIVE, Numbers, Part
 from ..engine import Fit, Newton, climb
 from ..kernels import backend, host, lazy
-from ..source import Block, Source
+from ..source import ArraySource, Block, Source
 from .averaging import averaged
 from .classifier import LinearClassifier, class_factors
 from .logistic_model import LogisticModel, LogisticParams, class_codes, scores
@@ -58,9 +58,9 @@ class Mode:
         return self.evidence - 0.5 * (self.log_alpha / SPREAD) ** 2 - np.log(SPREAD * np.sqrt(2.0 * np.pi))
 
 
-FAR, FARTHEST = 1e6, 1e5
+FAR, FAR_OFF = 1e6, 1e3
 """How many times its variance the mean square of a column may be before moments are taken about its mean; how far, in standard
-deviations, a column may lie from 0 without a warning."""
+deviations, a column may lie from 0 before rows are moved there or, where they are not in memory, a warning says so."""
 
 
 @settings
@@ -155,10 +155,13 @@ class BayesianLogisticRegression(LinearClassifier):
         self._check_settings()
         source, self.classes_ = self._open_classes(X, y, sample_weight)
         self._check_classes()
+        warn_of_light_rows(sample_weight, stacklevel=2)
         self._survey(source)
+        source, origin = self._centred(source)
         given = None if self.alpha is None else float(np.log(self.alpha))
         found = self._each_prior(source) if given is None else [self._mode(source, given, None)]
         self._publish(found)
+        self._move_back(origin)
         if not self.fit_.converged:
             warnings.warn(
                 f"the mode was not found: {self.fit_.reason}; increase max_iter.", ConvergenceWarning, stacklevel=2
@@ -191,15 +194,34 @@ class BayesianLogisticRegression(LinearClassifier):
             variance = square - self.mean_**2
         flat = variance <= 1e-26 * np.maximum(square, 1e-300)
         self.scale_ = np.where(flat, 1.0, np.sqrt(np.maximum(variance, 0.0)))
-        far = ~flat & (np.abs(self.mean_) > FARTHEST * self.scale_)
-        if far.any():
-            column = self._told(int(np.argmax(far)))
-            warnings.warn(
-                f"column {column} lies more than {FARTHEST:.0e} standard deviations from 0, where the posterior loses digits; "
-                "subtract its mean first.", stacklevel=3,
-            )  # fmt: skip
+        self._origin = np.where(~flat & (np.abs(self.mean_) > FAR_OFF * self.scale_), self.mean_, 0.0)
         if not self.fit_intercept:
             self.mean_ = np.zeros_like(self.mean_)
+
+    def _centred(self, source: Source) -> tuple[Source, np.ndarray]:
+        """Rows about a point near them, and that point; far from 0 the posterior would lose digits."""
+        origin = self._origin
+        if isinstance(source, ArraySource) and self.fit_intercept and origin.any():
+            self.mean_ = self.mean_ - origin
+            return ArraySource(
+                source.X - origin, source.weight, source.labels, source.targets, n_jobs=self.n_jobs
+            ).described_as(source), origin  # fmt: skip
+        if origin.any():
+            column = self._told(int(np.argmax(origin != 0)))
+            warnings.warn(
+                f"column {column} lies more than {FAR_OFF:g} standard deviations from 0, where the posterior loses digits; "
+                "subtract its mean first.", stacklevel=3,
+            )  # fmt: skip
+        return source, np.zeros_like(origin)
+
+    def _move_back(self, origin: np.ndarray) -> None:
+        """Intercepts and means of features as they came, where they were learned about a point."""
+        if origin.any():
+            self.mean_ = self.mean_ + origin
+            self.intercept_ = self.intercept_ - self.coef_ @ origin
+            fit: Fit = self.__dict__["fit_"]
+            moved = LogisticParams(fit.params.slope, fit.params.offset - fit.params.slope @ origin)
+            self.fit_ = replace(fit, params=moved)
 
     def _model(self, alpha: float | None = None) -> LogisticModel:
         """The model of features as they came, whose prior is that of standardised ones."""
@@ -215,7 +237,12 @@ class BayesianLogisticRegression(LinearClassifier):
         model = self._model(alpha)
         fit = climb(model, source, start or model.start, method=Newton(0.0, self.tol), max_iter=self.max_iter)
         found = source.sum(partial(model.slope, fit.params, order=2))
-        H = self._standardised(-found.curvature - model.prior_slope(fit.params)[1])
+        ridge = np.tile(model.ridge[: self._n_terms], self._n_scores())
+        H = self._standardised(-found.curvature + np.diag(ridge))
+        if model.hold is not None:  # all intercepts together change nothing, wherever features are
+            H += np.tile(
+                np.diag(np.append(np.zeros(self.n_features_in_), 1.0)[: self._n_terms]), (self._n_scores(),) * 2
+            )
         value = float(found.loglik + model.log_prior(fit.params)) - 0.5 * float(np.linalg.slogdet(H)[1])
         evidence = value + 0.5 * self._n_scores() * self.n_features_in_ * log_alpha
         return Mode(log_alpha, fit, self._settled(source, model, fit.params, H), evidence)

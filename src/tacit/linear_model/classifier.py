@@ -34,8 +34,8 @@ class LinearClassifier(ClassifierMixin, Supervised):
     def _missing_remedy(self) -> str:  # type: ignore[override]
         return (
             f"and {type(self).__name__} takes no missing values; fill them before it, for example with "
-            "make_pipeline(tacit.impute.GaussianImputer(), …), or use tacit.mixture.MixtureOfExpertsClassifier(1), a logistic "
-            "regression that draws missing features given the others"
+            f"make_pipeline(tacit.impute.GaussianImputer(), {type(self).__name__}()), or use "
+            "tacit.mixture.MixtureOfExpertsClassifier(1), a logistic regression that draws missing features given the others"
         )
 
     def _check_classes(self) -> None:

@@ -33,10 +33,14 @@ from ..notes import Note
 from ..source import Block, Source
 from ..source.block import Patterns
 from ..source.threads import one_blas_thread
-from .design import Design, of_moments
+from .design import Design, of_moments, of_rows
+from .known import Known
 from .spread import Features, Spread
 
-__all__ = ["EXACT", "Joints", "LinearGaussian", "draw_joints", "few", "joints_around", "learn_joint", "predicted"]
+__all__ = [
+    "EXACT", "Joints", "LinearGaussian", "draw_joints", "drawn_around", "few", "joints_around", "learn_joint", "noise_levels",
+    "predicted",
+]  # fmt: skip
 
 FLOOR = 1e-9
 NOTHING = 1e-6  # share of the target's variance below which EM ends: the likelihood may have no maximum
@@ -244,6 +248,7 @@ def draw_joints(estimator: Any, source: Source, params: JointParams) -> Joints:
     features = FullParams(
         components.mean[:, :d], components.covariance[:, :d, :d], components.origin[:d], components.scale[:d]
     )
+    priors = None if estimator._prior is None else [estimator._prior() for _ in coef]
     draws = []
     with one_blas_thread():
         for sweep in range(FIRST + APART * N_DRAWS):
@@ -255,68 +260,82 @@ def draw_joints(estimator: Any, source: Source, params: JointParams) -> Joints:
             filled = family.draw(both, block, np.ones((len(block), 1)), 1, rng)[0]
             rows = Block.of(np.ascontiguousarray(filled[:, :d]), weight)
             features = family.redraw(features, rows, weight[:, None], rng)
-            coef, intercept, noise = _redrawn(estimator, filled[:, :d], filled[:, d:], weight, rng)
+            coef, intercept, noise = _redrawn(estimator, priors, filled[:, :d], filled[:, d:], weight, rng)
             if sweep >= FIRST and (sweep - FIRST) % APART == 0:
                 draws.append((features.mean[0], features.covariance[0], coef, intercept, noise))
     return Joints(*(np.array(part) for part in zip(*draws)))
 
 
-def _redrawn(estimator: Any, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, rng: np.random.Generator) -> tuple:
+def _redrawn(
+    estimator: Any, priors: Any, X: np.ndarray, Y: np.ndarray, weight: np.ndarray, rng: np.random.Generator
+) -> tuple:
     """Coefficients, intercepts and noise variances given complete rows."""
     total, about = weight.sum(), float(estimator.fit_intercept)
     x_mean, y_mean = about * (weight @ X) / total, about * (weight @ Y) / total
-    X, Y = X - x_mean, Y - y_mean
-    penalty = np.broadcast_to(estimator.penalty_, (Y.shape[1], X.shape[1]))
-    coef, intercept, noise = np.zeros(penalty.shape), np.zeros(Y.shape[1]), np.zeros(Y.shape[1])
-    for t, y in enumerate(Y.T):
-        # A coefficient that was dropped may be as large as it could be without being noticed.
-        prior = np.where(np.isfinite(penalty[t]), penalty[t], weight @ X**2)
-        kept = prior < np.inf
-        Z = X[:, kept]
-        gram = (Z * weight[:, None]).T @ Z
-        tiny = 1e-12 * np.trace(gram) / max(len(gram), 1)
-        upper = cho_factor(gram + np.diag(prior[kept] + tiny))
-        w = cho_solve(upper, Z.T @ (weight * y))
-        freedom = np.sum(cho_solve(upper, np.eye(len(gram))) * gram)
-        # σ has a flat prior: under one of log σ, rows with missing cells could all be fitted exactly.
-        left = max(total - about - freedom - 1.0, 1.0)
-        noise[t] = (weight @ (y - Z @ w) ** 2) / rng.chisquare(left)
-        w = w + np.sqrt(noise[t]) * solve_triangular(upper[0], rng.standard_normal(len(w)))
-        coef[t, kept] = w
-        intercept[t] = y_mean[t] - w @ x_mean[kept] + about * np.sqrt(noise[t] / total) * rng.standard_normal()
-    return coef, intercept, noise
+    if priors is None:
+        penalty = np.broadcast_to(estimator.penalty_, (Y.shape[1], X.shape[1]))
+        found = [_penalised(X - x_mean, y, a, weight, about, rng) for y, a in zip((Y - y_mean).T, penalty)]
+    else:
+        known = Known.of(of_rows(X, Y, weight, estimator.fit_intercept), estimator.fit_intercept)
+        known = known.along_axes()  # type: ignore[union-attr]
+        found = [prior.draw(known, t, rng) for t, prior in enumerate(priors)]
+        found = [(w / known.scale, noise) for w, noise in found]
+    coef, noise = (np.array(part) for part in zip(*found))
+    level = about * np.sqrt(noise / total) * rng.standard_normal(len(noise))
+    return coef, y_mean - coef @ x_mean + level, noise
+
+
+def _penalised(
+    X: np.ndarray, y: np.ndarray, penalty: np.ndarray, weight: np.ndarray, about: float, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """Coefficients and the noise variance of one target given their precisions, of rows about their mean."""
+    gram = (X * weight[:, None]).T @ X
+    tiny = 1e-12 * np.trace(gram) / len(gram)
+    upper = cho_factor(gram + np.diag(penalty + tiny))
+    w = cho_solve(upper, X.T @ (weight * y))
+    freedom = np.sum(cho_solve(upper, np.eye(len(gram))) * gram)
+    # σ has a flat prior: under one of log σ, rows with missing cells could all be fitted exactly.
+    left = max(weight.sum() - about - freedom - 1.0, 1.0)
+    noise = (weight @ (y - X @ w) ** 2) / rng.chisquare(left)
+    return w + np.sqrt(noise) * solve_triangular(upper[0], rng.standard_normal(len(w))), noise
+
+
+def drawn_around(at: Joints, spread: Any, dof: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Draws of coefficients and noise variances given complete rows, of which the estimates are all that there is to know."""
+    rng = np.random.default_rng(0)
+    noise = at.noise * dof / rng.chisquare(dof, (N_DRAWS, len(dof)))
+    return at.coef + np.sqrt(noise)[..., None] * spread.draw(N_DRAWS, rng), noise
+
+
+def noise_levels(noise: np.ndarray, n_rows: float) -> np.ndarray:
+    """Draws of how far levels of targets are from those estimated of so many rows, of the shape of noise variances."""
+    return np.sqrt(noise / n_rows) * np.random.default_rng(1).standard_normal(noise.shape)
 
 
 def joints_around(
-    at: Joints, weight: float, spread: Any, dof: np.ndarray, x_offset: np.ndarray, intercept: bool
+    at: Joints, coef: np.ndarray, noise: np.ndarray, weight: float, n_level: float, x_offset: np.ndarray
 ) -> Joints:
-    """Draws of the parameters given complete rows, of which the estimates are all that there is to know.
+    """Draws of all parameters given complete rows.
 
     Parameters
     ----------
     at : Joints
         The estimate.
-    weight : float
-        Total weight of the rows.
-    spread : Spread
-        Covariance of the coefficients.
-    dof : (m,)
-        Degrees of freedom that the noise variances were estimated with.
+    coef, noise : (draws, m, d) and (draws, m)
+        Draws of coefficients and noise variances.
+    weight, n_level : float
+        Total weight of the rows; rows that tell of the intercept.
     x_offset : (d,)
         The point that the intercept is independent of the coefficients at.
-    intercept : bool
-        Whether there is one.
     """
-    rng, (_, m, d) = np.random.default_rng(0), at.coef.shape
-    noise = at.noise * np.maximum(dof, 1.0) / rng.chisquare(np.maximum(dof, 1.0), (N_DRAWS, m))
-    apart = np.sqrt(noise)[..., None] * spread.draw(N_DRAWS, rng)
-    level = np.sqrt(noise / weight) * rng.standard_normal((N_DRAWS, m)) * float(intercept)
+    rng, (n_draws, _, d) = np.random.default_rng(0), coef.shape
     variance = np.maximum(np.diagonal(at.covariance[0]), 1e-300)
     scatter = weight * at.covariance[0] + np.diag(variance)
-    covariance = np.array([drawn_covariance(weight + d, scatter, rng) for _ in range(N_DRAWS)])
+    covariance = np.array([drawn_covariance(weight + d, scatter, rng) for _ in range(n_draws)])
     roots = np.linalg.cholesky(covariance)
-    mean = at.mean + np.einsum("nij,nj->ni", roots, rng.standard_normal((N_DRAWS, d))) / np.sqrt(weight)
-    return Joints(mean, covariance, at.coef + apart, at.intercept + level - apart @ x_offset, noise)
+    mean = at.mean + np.einsum("nij,nj->ni", roots, rng.standard_normal((n_draws, d))) / np.sqrt(weight)
+    level = at.intercept - (coef - at.coef) @ x_offset + noise_levels(noise, n_level)
+    return Joints(mean, covariance, coef, level, noise)
 
 
 def predicted(joints: Joints, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -19,6 +19,7 @@ from ..declared import SQUARES, Numbers
 from .bayesian import EvidenceModel, _traces
 from .design import Design
 from .evidence import Hyper
+from .known import OwnPriors
 from .spread import Estimate, Spread
 
 __all__ = ["ARDRegression", "SparseBayesianRegression"]
@@ -215,6 +216,7 @@ class ARDRegression(EvidenceModel):
     scale: bool = False
     n_jobs: int | None = None
     _min_rows = 2
+    _draws_by: ClassVar = OwnPriors
     _monotone = False  # a column that is dropped costs some evidence
     _saved: ClassVar = EvidenceModel._saved | {"lambda_": Numbers("d | m d", low=0, high=SQUARES)}
 

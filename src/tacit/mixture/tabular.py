@@ -4,13 +4,13 @@ import numbers
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import Task
-from ..checks import check_range
+from ..checks import check_range, check_table
 from ..declared import Listed, Numbers, Part, Text
 from ..families import Bernoulli, Categorical, Multinomial, Poisson, Product
-from ..frames import check_names, is_table, read_columns, without
+from ..frames import is_table, read_columns, without
 from ..schema import Schema, labels_of
 from ..source import ParquetSource, Source, is_streamed
 from ..source.parquet import is_arrow
@@ -91,12 +91,7 @@ class TableEstimator(MixtureEstimator):
             X = super()._validate(X, reset=reset)
             given = X
         else:
-            given = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else without(X, self.left_out_)
-            if hasattr(given, "columns") and not hasattr(given, "column_names"):
-                check_names(given.columns)
-                _check_feature_names(self, given, reset=reset)
-            if hasattr(given, "shape"):
-                _check_n_features(self, given, reset=reset)
+            given = check_table(self, X if isinstance(X, (list, tuple)) else without(X, self.left_out_), reset=reset)
         if reset:
             self._settle(Schema.of(given, self._kinds(given)))
         cells = self.schema_.encode(given, unknown=self.unknown) if is_table(X) or self._coded() else X

@@ -20,7 +20,7 @@ class RelevanceVectorClassifier(ClassifierMixin, RelevanceVectors):
     """Classification by kernels at a few of the rows, which the marginal likelihood chooses; several classes jointly.
 
     Two classes have one score, several have one each. The posterior of the weights is Laplace's, and probabilities are
-    averaged over it.
+    averaged over it. Named kernels have one width for all columns: scale columns first.
 
     Parameters
     ----------

@@ -11,15 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.rows import RowsEstimator
 from ..base.settings import KW_ONLY, settings
 from ..base.supervised import Supervised
-from ..checks import check_choice, check_n_jobs, check_number, check_weight
+from ..checks import check_choice, check_n_jobs, check_number, check_weight, warn_of_light_rows
 from ..declared import OBJECTIVE, Listed, Numbers, Text
 from ..factor.kernel.basis import Basis, check_kernel, kernel_of
 from ..kernels import backend, host
+from ..notes import Note
 from .learning import learn_fast, learn_fixed_point
 from .likelihoods import Weights
 
 __all__ = ["RelevanceVectors"]
 
+UNEVEN = 100.0  # times the middle column's standard deviation
 METHODS = {"fast": learn_fast, "fixed_point": learn_fixed_point}
 
 
@@ -76,7 +78,7 @@ class RelevanceVectors(_Learned):
     def _missing_remedy(self) -> str:  # type: ignore[override]
         return (
             f"and the kernels of {type(self).__name__} take no missing values; fill them before it, for example with "
-            "make_pipeline(tacit.impute.GaussianImputer(), …)"
+            f"make_pipeline(tacit.impute.GaussianImputer(), {type(self).__name__}())"
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -108,6 +110,7 @@ class RelevanceVectors(_Learned):
     def _counting(self, X: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray]:
         """Weights of the rows, and numbers of those that count."""
         weight = check_weight(sample_weight, len(X))
+        warn_of_light_rows(weight, stacklevel=3)
         weight = np.ones(len(X)) if weight is None else weight
         if self.__sklearn_tags__().input_tags.pairwise and X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -118,6 +121,8 @@ class RelevanceVectors(_Learned):
     def _learn(self, X: np.ndarray, taken: np.ndarray, targets: Any, learns_noise: bool) -> Any:
         """Learn the weights of these rows as vectors; returns the targets with their noise."""
         kernel, self.gamma_ = kernel_of(self, X[taken], targets.weight)
+        if kernel is not None and not callable(self.kernel):
+            self._tell_of_units(X[taken])
         vectors = taken
         if kernel is not None:  # rows that are given twice are one vector
             vectors = taken[np.sort(np.unique(X[taken], axis=0, return_index=True)[1])]
@@ -133,6 +138,22 @@ class RelevanceVectors(_Learned):
         self.log_marginal_likelihood_, self.log_marginal_likelihoods_ = trace[-1], trace
         self.reason_ = str(reason)
         return targets
+
+    def _tell_of_units(self, X: np.ndarray) -> None:
+        """Warn where kernels see little but one column."""
+        deviation = X.std(axis=0)
+        column, middle = (
+            int(np.argmax(deviation)),
+            float(np.median(deviation[deviation > 0])) if deviation.any() else 0.0,
+        )
+        if deviation[column] > UNEVEN * middle:
+            told = Note(
+                "uneven_columns",
+                "column {column} varies {ratio:.3g} times as much as the middle one, so that kernels see little but it; scale "
+                "the columns, for example with make_pipeline(StandardScaler(), {model}())",
+                column=self._told(column), ratio=deviation[column] / middle, model=type(self).__name__,
+            )  # fmt: skip
+            warnings.warn(f"{told}.", UserWarning, stacklevel=4)
 
     def _publish(self, X: np.ndarray, vectors: np.ndarray, weights: Weights, found: Any) -> None:
         """Set what is told of the weights, in the order of the vectors' rows, the constant last."""

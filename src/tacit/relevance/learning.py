@@ -25,6 +25,8 @@ __all__ = ["learn_fast", "learn_fixed_point"]
 
 GONE = 1e9
 """Precision, in units of what the rows tell of a weight, beyond which it is taken for 0."""
+COARSE, FINER = 1.0, 0.1
+"""Gain of a step, in nats, below which the noise is learned before any more are taken; how much finer the next round is."""
 JOINT, SHORT, FEW = 200, 20, 30
 """Most moves of all precisions together, where no single one gains; of those left where a weight is taken out to see what the
 others make of its part; and up to how many weights that is tried."""
@@ -55,13 +57,13 @@ def learn_fast(
     """
     weights, squares = Weights.none(), basis**2
     found = targets.posterior(basis, weights)
-    trace, refused = [found.evidence], set[tuple[int, ...]]()
+    trace, refused, least = [found.evidence], set[tuple[int, ...]](), max(tol, COARSE) if learns_noise else tol
     for _ in range(max_iter):
-        alpha, gain = _best(basis, squares, weights, found)
+        alpha, gain = _best(basis, squares, targets, weights, found)
         for place in refused:
             gain[place] = -np.inf
         column, score = place = tuple(int(at) for at in np.unravel_index(np.argmax(gain), gain.shape))
-        if gain[place] > tol:
+        if gain[place] > least:
             tried = _changed(weights.changed(weights.alpha, found.mean), column, score, alpha[place])
             new = targets.posterior(basis, tried)
             if not new.evidence > trace[-1]:  # what is promised is exact only where B does not change
@@ -70,10 +72,14 @@ def learn_fast(
             weights, found = tried, new
         else:
             # Only now: noise that is learned while weights are few takes for noise what others would explain.
-            targets, weights, found = _together(basis, targets, weights, found, tol, learns_noise)
-            if not found.evidence > trace[-1] + tol:
-                trace.append(found.evidence)
-                return targets, weights, found, trace, Note("tol", "no step gains more than tol={tol:g} nats", tol=tol)
+            targets, weights, found = _together(basis, targets, weights, found, least, learns_noise)
+            if not found.evidence > trace[-1] + least:
+                if least <= tol:
+                    trace.append(found.evidence)
+                    return (
+                        targets, weights, found, trace, Note("tol", "no step gains more than tol={tol:g} nats", tol=tol)
+                    )  # fmt: skip
+                least = max(tol, FINER * least)
         refused = set()
         trace.append(found.evidence)
     return targets, weights, found, trace, Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=max_iter)
@@ -123,15 +129,16 @@ def _moved(weights: Weights, found: Posterior, size: np.ndarray) -> tuple[Weight
     return weights.changed(alpha, found.mean).kept(keep), moved
 
 
-def _best(basis: np.ndarray, squares: np.ndarray, weights: Weights, found: Posterior) -> tuple[np.ndarray, np.ndarray]:
+def _best(
+    basis: np.ndarray, squares: np.ndarray, targets: Any, weights: Weights, found: Posterior
+) -> tuple[np.ndarray, np.ndarray]:
     """The best precision of every weight, given all others, and by how much it raises ln p(t | α); both (columns, scores)."""
     Q, bend = basis.T @ found.rest, found.bend
-    S = squares.T @ np.diagonal(bend, axis1=1, axis2=2)
+    S = targets.told(basis, squares, found)
     if len(weights.column):
-        within = basis[:, weights.column]
         for k in range(Q.shape[1]):
-            cross = basis.T @ (within * bend[:, k, weights.score])
-            S[:, k] -= np.einsum("ma,ab,mb->m", cross, found.covariance, cross, optimize=True)
+            cross = targets.links(basis, weights, found, k)
+            S[:, k] -= np.einsum("ma,ma->m", cross @ found.covariance, cross)
     S = np.maximum(S, 0.0)
     inside = np.full(S.shape, np.inf)
     inside[weights.column, weights.score] = weights.alpha
@@ -139,9 +146,10 @@ def _best(basis: np.ndarray, squares: np.ndarray, weights: Weights, found: Poste
     share = np.ones(S.shape)
     share[known] = inside[known] / np.maximum(inside[known] - S[known], 1e-12 * inside[known])
     s, q = S * share, Q * share
+    size = np.maximum(squares.sum(axis=0), 1e-300)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         theta = q**2 - s
-        worth = (theta > 0) & (s > 1e-12 * np.maximum(squares.sum(axis=0), 1e-300)[:, None] * bend.mean())
+        worth = (theta > 0) & (s > 1e-12 * size * bend.mean())
         alpha = np.where(worth, s**2 / theta, np.inf)
         gain = np.where(worth, _told(alpha, s, q), 0.0) - np.where(known, _told(inside, s, q), 0.0)
     return alpha, np.nan_to_num(gain, nan=-np.inf)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from ..engine.newton import solve_definite
 from ..kernels import lazy
@@ -89,9 +90,17 @@ class Posterior:
 def _inverse(alpha: np.ndarray, gram: np.ndarray) -> tuple[np.ndarray, float]:
     """Σ = (A + G)⁻¹, and log |A Σ|, in units in which the prior is the identity: no eigenvalue is then below 1."""
     unit = 1.0 / np.sqrt(alpha)
-    values, vectors = np.linalg.eigh(gram * np.outer(unit, unit))
-    values, vectors = 1.0 + np.maximum(values, 0.0), vectors * unit[:, None]
-    return (vectors / values) @ vectors.T, -float(np.log(values).sum())
+    if not len(alpha):
+        return np.zeros((0, 0)), 0.0
+    inner = gram * np.outer(unit, unit)
+    inner.flat[:: len(inner) + 1] += 1.0
+    lower, failed = dpotrf(inner, lower=1, clean=1)
+    if failed:  # G is not positive definite, by rounding
+        values, vectors = np.linalg.eigh(inner)
+        values, vectors = np.maximum(values, 1.0), vectors * unit[:, None]
+        return (vectors / values) @ vectors.T, -float(np.log(values).sum())
+    root = dtrtri(lower, lower=1)[0] * unit
+    return root.T @ root, -2.0 * float(np.log(np.diagonal(lower)).sum())
 
 
 class NumberTargets:
@@ -106,13 +115,15 @@ class NumberTargets:
 
     n_scores = 1
 
-    def __init__(self, t: np.ndarray, weight: np.ndarray, noise: float):
+    def __init__(self, t: np.ndarray, weight: np.ndarray, noise: float, known: Any = None):
         self.t, self.weight, self.noise = t, weight, noise
+        self.known: dict[str, np.ndarray] = {} if known is None else known  # products that do not depend on σ²
 
     def posterior(self, basis: np.ndarray, weights: Weights) -> Posterior:
         """The exact posterior."""
         Phi, beta = basis[:, weights.column], self.weight / self.noise
-        covariance, log_share = _inverse(weights.alpha, Phi.T @ (beta[:, None] * Phi))
+        gram = self._columns(basis, weights)[weights.column] / self.noise
+        covariance, log_share = _inverse(weights.alpha, gram)
         mean = covariance @ (Phi.T @ (beta * self.t))
         apart = self.t - Phi @ mean
         value = -0.5 * float(beta @ apart**2 + weights.alpha @ mean**2)
@@ -129,7 +140,31 @@ class NumberTargets:
 
     def with_noise(self, noise: float) -> NumberTargets:
         """The same targets with another noise."""
-        return NumberTargets(self.t, self.weight, noise)
+        return NumberTargets(self.t, self.weight, noise, self.known)
+
+    def told(self, basis: np.ndarray, squares: np.ndarray, found: Posterior) -> np.ndarray:
+        """φᵀ B φ of all functions, (m, 1)."""
+        if "told" not in self.known:
+            self.known["told"] = squares.T @ self.weight
+        return self.known["told"][:, None] / self.noise
+
+    def links(self, basis: np.ndarray, weights: Weights, found: Posterior, score: int) -> np.ndarray:
+        """Φᵀ B φ of all functions with those that have weights, (m, M)."""
+        return self._columns(basis, weights) / self.noise
+
+    def _columns(self, basis: np.ndarray, weights: Weights) -> np.ndarray:
+        """The same times σ²: each column is multiplied once."""
+        if "at" not in self.known:
+            self.known |= {"at": np.full(basis.shape[1], -1), "held": np.zeros((basis.shape[1], 0)), "n": np.array(0)}
+        at, n = self.known["at"], int(self.known["n"])
+        new = np.unique(weights.column[at[weights.column] < 0])
+        if len(new):
+            if n + len(new) > self.known["held"].shape[1]:
+                more = np.zeros((basis.shape[1], max(32, n, len(new))))
+                self.known["held"] = np.hstack([self.known["held"], more])
+            self.known["held"][:, n : n + len(new)] = basis.T @ (self.weight[:, None] * basis[:, new])
+            at[new], self.known["n"] = np.arange(n, n + len(new)), np.array(n + len(new))
+        return self.known["held"][:, at[weights.column]]
 
 
 class ClassTargets:
@@ -145,6 +180,14 @@ class ClassTargets:
     def __init__(self, codes: np.ndarray, weight: np.ndarray, n_classes: int):
         self.codes, self.weight = codes, weight
         self.n_scores = 1 if n_classes == 2 else n_classes
+
+    def told(self, basis: np.ndarray, squares: np.ndarray, found: Posterior) -> np.ndarray:
+        """φᵀ B φ of all functions, (m, scores)."""
+        return squares.T @ np.diagonal(found.bend, axis1=1, axis2=2)
+
+    def links(self, basis: np.ndarray, weights: Weights, found: Posterior, score: int) -> np.ndarray:
+        """Φᵀ B φ of all functions of a score with those that have weights, (m, M)."""
+        return basis.T @ (basis[:, weights.column] * found.bend[:, score, weights.score])
 
     def posterior(self, basis: np.ndarray, weights: Weights) -> Posterior:
         """The posterior about its mode, found by Newton's method from `weights.mean`."""

@@ -76,7 +76,7 @@ class ChainModel(MixtureModel):
                 check_possible(part.evidence, block, self, params)
             components = self.family.stats(params.components, part.block, part.resp)
             size = float(part.block.weight.sum())
-            found = ChainStats(part.loglik, size, *part.counted, host(part.resp.sum(axis=0)), components)
+            found = ChainStats(part.loglik, size, *part.counted, part.sizes, components)
             total = found if total is None else total + found
         return total
 
@@ -243,7 +243,8 @@ class ChainModel(MixtureModel):
         run = kernel("smooth", backend(joint))
         loglik = run(joint, block.offsets, weight, labels, *chain[:3], first, moves, evidence)
         counted = self.structure.gather(chain, first, moves, params, block)
-        return Pass(block, _gathered(joint, chain, self.n_components).T, loglik, counted, evidence)
+        sizes = _sizes(first, moves, chain, self.n_components)
+        return Pass(block, _gathered(joint, chain, self.n_components).T, loglik, counted, sizes, evidence)
 
     def _in_parts(self, params: Any, chain: Chain, block: Block, weight: Any, labels: Any) -> Iterator[Pass]:
         """Forward once, to see what is known before every part; then every part by itself, given what comes after it."""
@@ -269,7 +270,11 @@ class ChainModel(MixtureModel):
                 ahead, first = chain.move[at] @ ratio, np.zeros(len(first))
             counted = self.structure.gather(chain, w * first, w * moves, params, block)
             resp = _gathered(joint, chain, self.n_components) * w
-            yield Pass(part, resp.T, w * evidence if number == 0 and w > 0 else 0.0, counted, np.array([evidence]))
+            value, sizes = (
+                w * evidence if number == 0 and w > 0 else 0.0,
+                w * _sizes(first, moves, chain, self.n_components),
+            )
+            yield Pass(part, resp.T, value, counted, sizes, np.array([evidence]))
 
     def _known_before(self, params: Any, chain: Chain, parts: list, labels: Any) -> tuple[list, float]:
         """For every part what is known of the step before it and, of its first step, before seeing it; the log density."""
@@ -285,12 +290,13 @@ class ChainModel(MixtureModel):
 
 
 class Pass(NamedTuple):
-    """What a pass along some steps tells: the posterior of their states times weights, what was counted, and log densities."""
+    """What a pass along steps tells: the posterior of states times weights, what was counted, sizes of states, log densities."""
 
     block: Block
     resp: Any
     loglik: float
     counted: tuple[np.ndarray, np.ndarray, np.ndarray]
+    sizes: np.ndarray
     evidence: np.ndarray
 
 
@@ -322,6 +328,11 @@ def _gathered(values: Any, chain: Chain, n_states: int) -> Any:
     return total
 
 
+def _sizes(first: np.ndarray, moves: np.ndarray, chain: Chain, n_states: int) -> np.ndarray:
+    """How many steps each state has: every one is a first one or was moved to."""
+    return np.bincount(chain.state, first + moves.sum(axis=(0, 1)), n_states)
+
+
 def _cut(block: Block, size: int) -> list[tuple[int, int, Block]]:
     """One long sequence in parts of at most `size` steps."""
     bounds = [*range(0, len(block), size), len(block)]
@@ -333,6 +344,8 @@ def _cut(block: Block, size: int) -> list[tuple[int, int, Block]]:
 
 def check_possible(evidence: np.ndarray, block: Block, model: ChainModel, params: Any) -> None:
     """Raise, naming the step, where a sequence of positive weight cannot be."""
+    if evidence.min() > -np.inf:
+        return
     bad = np.flatnonzero(np.isneginf(evidence) & (host(block.unit_weight) > 0))
     if len(bad):
         rows = slice(block.offsets[bad[0]], block.offsets[bad[0] + 1])

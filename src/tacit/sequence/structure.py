@@ -38,9 +38,9 @@ class ChainParams(Arrays):
     def weight(self) -> np.ndarray:
         """Shares of the states over the first steps of a sequence, none of which is 0."""
         move = self.move if np.allclose(self.move.sum(axis=1), 1.0) else np.eye(len(self.start))
-        share, total = self.start, np.zeros(len(self.start))
-        for _ in range(64):
-            total, share = total + share, share @ move
+        total = self.start
+        for _ in range(6):  # over twice as many steps every time
+            total, move = total + total @ move, move @ move
         total = np.maximum(total / 64, 1e-6)
         return total / total.sum()
 
@@ -84,6 +84,8 @@ ONE = np.zeros(0, dtype=np.int64)
 def normalised(counts: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Counts over their sums along the last axis; as before where there are none."""
     total = counts.sum(axis=-1, keepdims=True)
+    if total.all():
+        return counts / total
     return np.where(total > 0, counts / np.where(total > 0, total, 1.0), before)
 
 
@@ -120,6 +122,7 @@ class Structure:
         self.move_prior = np.broadcast_to(np.asarray(move_prior, float), (n_states, n_states))
         # A prior below 1 has no maximum where a probability is 0, and is not part of what is maximised.
         self.monotone = bool((self.start_prior >= 1).all() and (self.move_prior >= 1).all())
+        self.has_prior = bool((self.start_prior > 1).any() or (self.move_prior > 1).any())
 
     @property
     def n_chain(self) -> int:
@@ -174,7 +177,7 @@ class Structure:
 
     def log_prior(self, params: Any) -> float:
         """Log density of the parameters, but for a constant."""
-        if not self.monotone:
+        if not (self.monotone and self.has_prior):
             return 0.0
         return float(_penalty(self.start_prior, params.start) + _penalty(self.move_prior, params.move))
 
@@ -222,8 +225,9 @@ class Structure:
 
 def learned(counts: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Probabilities in proportion to counts; what is 0 stays 0, and what is not never becomes so."""
-    found = normalised(np.where(before > 0, np.maximum(counts, 0.0), 0.0), before)
-    found = np.where(before > 0, np.maximum(found, FLOOR), 0.0)
+    possible = before > 0
+    found = normalised(np.where(possible, np.maximum(counts, 0.0), 0.0), before)
+    found = np.maximum(found, FLOOR) * possible
     return found / found.sum(axis=-1, keepdims=True)
 
 

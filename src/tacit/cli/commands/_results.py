@@ -11,9 +11,11 @@ __all__ = [
     "FILES",
     "Tables",
     "outputs_of",
+    "told_parts",
     "with_labels",
     "worded",
     "write_learned",
+    "write_model",
     "write_page",
     "write_tables",
     "write_text",
@@ -72,6 +74,49 @@ def write_learned(
             write_page(outputs, page, with_labels(findings, table.reader))
             files[page] = "the report; open it in a browser"
     return files
+
+
+def write_model(
+    arguments: Namespace, folder: str, outputs: Any, table: DataTable, model: Any, columns: list, settings: dict,
+    render: Callable[[], str],
+) -> dict[str, str]:  # fmt: skip
+    """Write a model, with the columns that it was learned from, and its page; say what each path is."""
+    from ... import save
+
+    path, page = (result_path(arguments, table.reader, folder, ending) for ending in ("tacit", "html"))
+    file = os.path.basename(getattr(table.reader, "path", "")) if table.reader.name != "stdin" else ""
+    told = {"name": table.reader.name, "file": file, "columns": [column.saved() for column in columns]}
+    notes = {"command": arguments.command, "seed": arguments.seed, "settings": settings, "table": told}
+    save(model, outputs.file(path), notes=notes)
+    files = {path: "the model, for new rows"}
+    if not arguments.no_report:
+        write_text(outputs, page, render)
+        files[page] = "the page; open it in a browser"
+    return files
+
+
+def told_parts(
+    choice: Any, found: Any, head: str, told: list[str], rest: list[list[str]], files: dict[str, str]
+) -> str:
+    """What was found of a table, for people: columns, those left out, the summary, further parts, limits and files."""
+    from ..console import heading, paragraph
+    from ..telling import wrote
+    from ..voice import said
+
+    told = [*told, f"columns: {', '.join(f'{column.name} ({column.role})' for column in choice.table.used)}"]
+    used = {column.name for column in choice.table.used} | {getattr(found, "target", None)}
+    left = [f"{column.name} ({said(column.left_out)})" for column in choice.table.columns if column.name not in used]
+    told += [f"left out: {'; '.join(left)}"] if left else []
+    told += [f"note: {said(each)}" for each in found.notes]
+    limits = [paragraph(f"- {said(each)}", "  ") for each in found.limits]
+    parts = [
+        [heading(head), *(paragraph(line, "  ") for line in told)],
+        [heading("In short"), *(paragraph(said(sentence), "  ") for sentence in found.summary)],
+        *rest,
+        [heading("Bear in mind"), *limits] if limits else [],
+        wrote(files),
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 def with_labels(findings: Findings, reader: Any) -> Findings:

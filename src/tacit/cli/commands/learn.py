@@ -19,7 +19,6 @@ from ..common import (
     open_usable,
     page_asked,
     probability,
-    result_path,
 )
 from ..outcome import Outcome
 
@@ -85,26 +84,17 @@ def run(arguments: Namespace) -> Outcome:
 
 def _write(arguments: Namespace, choice: Any, found: Any, folder: str) -> dict[str, str]:
     """Write the tables, the model and the page: everything or nothing. Returns what each file is, by path."""
-    import os
-
-    from ... import save
     from ...report.learn import render_learned
     from ...study.results import Results
-    from ._results import outputs_of, worded, write_tables, write_text
+    from ._results import outputs_of, worded, write_model, write_tables
 
     table = choice.table
-    file = os.path.basename(getattr(table.reader, "path", "")) if table.reader.name != "stdin" else ""
     settings = {
         "target": choice.target.name,
         "level": arguments.interval,
         "n_rows": table.n_rows,
         "splits": arguments.check,
     }
-    columns = [column.saved() for column in (*table.used, choice.target)]
-    notes = {
-        "command": "learn", "seed": arguments.seed, "settings": settings,
-        "table": {"name": table.reader.name, "file": file, "columns": columns},
-    }  # fmt: skip
     results = Results(choice.model, table, level=arguments.interval, typed=arguments.format == "parquet")
     made: dict[str, tuple[str, Any]] = {
         "predictions": (TABLES["predictions"], lambda part: predictions_columns(choice, found, part)),
@@ -112,13 +102,10 @@ def _write(arguments: Namespace, choice: Any, found: Any, folder: str) -> dict[s
     }  # fmt: skip
     with outputs_of(arguments, folder, table) as outputs:
         files = write_tables(arguments, folder, outputs, results, made)
-        model, page = (result_path(arguments, table.reader, folder, ending) for ending in ("tacit", "html"))
-        save(choice.model, outputs.file(model), notes=notes)
-        files[model] = "the model, for new rows"
-        if not arguments.no_report:
-            write_text(outputs, page, lambda: render_learned(worded(found)))
-            files[page] = "the page; open it in a browser"
-    return files
+        return files | write_model(
+            arguments, folder, outputs, table, choice.model, [*table.used, choice.target], settings,
+            lambda: render_learned(worded(found)),
+        )  # fmt: skip
 
 
 def predictions_columns(choice: Any, found: Any, part: Any) -> dict:
@@ -165,33 +152,18 @@ def weights_columns(found: Any) -> dict:
 
 def _text(choice: Any, found: Any, files: dict[str, str]) -> str:
     from ...words import count, number, share
-    from ..console import grid, heading, paragraph
-    from ..telling import wrote
-    from ..voice import said
+    from ..console import grid, heading
+    from ._results import told_parts
 
     head = f"{found.title}: {found.target} of {count(found.n_rows, 'row')}"
-    told = [
-        _taken(choice.target),
-        f"columns: {', '.join(f'{column.name} ({column.role})' for column in choice.table.used)}",
-    ]
-    unused = [column for column in choice.table.columns if not column.used and column.name != found.target]
-    left = [f"{column.name} ({said(column.left_out)})" for column in unused]
-    told += [f"left out: {'; '.join(left)}"] if left else []
-    told += [f"note: {said(each)}" for each in found.notes]
     rows = [["model", "log loss" if found.classes else "error", "right" if found.classes else "explained", ""]]
     for each in found.tried:
         cells = ["-", "-"] if each.failed else [number(each.error, 4), share(max(each.share, 0.0))]
         rows.append([each.words, *cells, each.failed[:60] if each.failed else "chosen" if each.worse is None else ""])
     plain = "the shares of the classes" if found.classes else "the mean"
     rows.append([plain, number(found.plain_error, 4), share(found.plain_share), ""])
-    parts = [
-        [heading(head), *(paragraph(line, "  ") for line in told)],
-        [heading("In short"), *(paragraph(said(sentence), "  ") for sentence in found.summary)],
-        [heading("Models, on held-out rows"), *grid(rows, right=(1, 2))],
-        [heading("Bear in mind"), *(paragraph(f"- {said(each)}", "  ") for each in found.limits)],
-        wrote(files),
-    ]  # fmt: skip
-    return "\n\n".join("\n".join(part) for part in parts if part)
+    models = [heading("Models, on held-out rows"), *grid(rows, right=(1, 2))]
+    return told_parts(choice, found, head, [_taken(choice.target)], [models], files)
 
 
 def _taken(target: Any) -> str:

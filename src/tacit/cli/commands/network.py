@@ -87,35 +87,23 @@ def run(arguments: Namespace) -> Outcome:
 
 def _write(arguments: Namespace, choice: Any, found: Any, folder: str) -> dict[str, str]:
     """Write the tables, the model and the page: everything or nothing. Returns what each file is, by path."""
-    import os
-
-    from ... import save
     from ...report.network import render_dependencies
-    from ._results import outputs_of, worded, write_text
+    from ._results import outputs_of, worded, write_model
 
-    table = choice.table
-    file = os.path.basename(getattr(table.reader, "path", "")) if table.reader.name != "stdin" else ""
+    table, files = choice.table, {}
     settings = {
         "structure": choice.method, "check": arguments.check, "n_rows": table.n_rows, "max_parents": arguments.max_parents,
         "required": list(map(list, arguments.required)), "forbidden": list(map(list, arguments.forbidden)),
     }  # fmt: skip
-    notes = {
-        "command": "network", "seed": arguments.seed, "settings": settings,
-        "table": {"name": table.reader.name, "file": file, "columns": [column.saved() for column in table.used]},
-    }  # fmt: skip
-    files = {}
     with outputs_of(arguments, folder, table) as outputs:
         for name, make in (("edges", edges_columns), ("levels", levels_columns)):
             path = result_path(arguments, table.reader, folder, name)
             outputs.table(path).write(make(found))
             files[path] = TABLES[name]
-        model, page = (result_path(arguments, table.reader, folder, ending) for ending in ("tacit", "html"))
-        save(choice.model, outputs.file(model), notes=notes)
-        files[model] = "the model, for new rows"
-        if not arguments.no_report:
-            write_text(outputs, page, lambda: render_dependencies(worded(found)))
-            files[page] = "the page; open it in a browser"
-    return files
+        return files | write_model(
+            arguments, folder, outputs, table, choice.model, table.used, settings,
+            lambda: render_dependencies(worded(found)),
+        )  # fmt: skip
 
 
 def edges_columns(found: Any) -> dict:
@@ -144,24 +132,10 @@ def levels_columns(found: Any) -> dict:
 
 def _text(choice: Any, found: Any, files: dict[str, str]) -> str:
     from ...words import count
-    from ..console import heading, paragraph
-    from ..telling import wrote
-    from ..voice import said
+    from ._results import told_parts
 
     head = f"{found.title}: {count(found.n_rows, 'row')}, {count(len(found.columns), 'column')}"
-    used = {column.name for column in choice.table.used}
-    told = [f"columns: {', '.join(f'{column.name} ({column.role})' for column in choice.table.used)}"]
-    left = [f"{column.name} ({said(column.left_out)})" for column in found.columns if column.name not in used]
-    told += [f"left out: {'; '.join(left)}"] if left else []
-    told += [f"note: {said(each)}" for each in found.notes]
-    parts = [
-        [heading(head), *(paragraph(line, "  ") for line in told)],
-        [heading("In short"), *(paragraph(said(sentence), "  ") for sentence in found.summary)],
-        _edges(found),
-        [heading("Bear in mind"), *(paragraph(f"- {said(each)}", "  ") for each in found.limits)] if found.limits else [],
-        wrote(files),
-    ]  # fmt: skip
-    return "\n\n".join("\n".join(part) for part in parts if part)
+    return told_parts(choice, found, head, [], [_edges(found)], files)
 
 
 def _edges(found: Any) -> list[str]:

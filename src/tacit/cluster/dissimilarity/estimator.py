@@ -36,7 +36,7 @@ class DissimilarityEstimator(RowsEstimator):
         "metric_note_": Text(),
         "schema_": Part(Schema, optional=True),
     }
-    _needs = ("metric",)
+    _needs: tuple[str, ...] = ("metric",)
     _largest = np.inf  # only some metrics take squares
 
     def _check_loaded(self) -> None:

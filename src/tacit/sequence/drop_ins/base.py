@@ -105,6 +105,7 @@ class DropIn(Predictor):
 
     _letters: ClassVar[dict[str, str]] = {}
     _short_runs: ClassVar[int | None] = 4  # that a start is the best of: no slower than the one start of others
+    _short_steps: ClassVar[int] = 5
     convergence = "relative"
     accelerate = None
     warm_start = False
@@ -272,7 +273,9 @@ class DropIn(Predictor):
             return self._params()
         model, sample = self._model(), self._sample(source, rng)
         if wanted:
-            found = short_runs(model, sample, partial(model.init, sample, rng), n_starts=self._short_runs)
+            found = short_runs(
+                model, sample, partial(model.init, sample, rng), n_starts=self._short_runs, n_steps=self._short_steps
+            )
             kept = {name: getattr(self, name) for name in self._letters.values() if name not in wanted}
             components = self._replaced(found.components, kept) if kept else found.components
         else:

@@ -241,7 +241,7 @@ class GMMHMM(DropIn):
     """
 
     _letters: ClassVar[dict[str, str]] = {"w": "weights_", "m": "means_", "c": "covars_"}
-    _short_runs = None  # mixtures in every state have many maxima
+    _short_runs, _short_steps = None, 10  # mixtures in every state have many maxima
     _saved = DropIn._saved | {
         "weights_": Numbers("K M", low=0, high=1, total=1),
         "means_": Numbers("K M d"),
