@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeClassifier as TheirClassifier
 from sklearn.tree import DecisionTreeRegressor as TheirRegressor
 
 import tacit
+from tacit.plot import TreeDisplay
 from tacit.tree import DecisionTreeClassifier, DecisionTreeRegressor, Forest, Ranked, Rules, Targets, grow
 
 WEIGHT = """
@@ -211,6 +212,18 @@ def test_pruning_is_best_for_every_alpha():
         tree = DecisionTreeRegressor(max_depth=3, ccp_alpha=alpha).fit(X, y).tree_
         found = (tree.impurity * tree.weight / tree.weight[0])[tree.is_leaf].sum() + alpha * tree.n_leaves
         assert found == pytest.approx(min(costs(0, alpha)), abs=1e-12)
+
+
+def test_display():
+    pytest.importorskip("matplotlib").use("Agg")
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    tree = DecisionTreeClassifier(max_depth=3).fit(X, y)
+    display = TreeDisplay.from_estimator(tree, max_depth=2)
+    assert len(display.nodes_) == (tree.tree_.depth <= 2).sum()
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert "petal length (cm) ≤ 2.45" in texts
+    assert "0 (1)\n50" in texts
+    assert "of which the upper ones are drawn" in display.ax_.get_title()
 
 
 def test_monotone():

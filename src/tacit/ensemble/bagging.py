@@ -73,7 +73,7 @@ class BaggingClassifier(_Curve, ensemble.BaggingClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from tacit.ensemble import BaggingClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> BaggingClassifier(n_estimators=25, random_state=0).fit(X, y).oob_curve(X, y)[-1] < 0.08
+    >>> bool(BaggingClassifier(n_estimators=25, random_state=0).fit(X, y).oob_curve(X, y)[-1] < 0.08)
     True
     """
 

@@ -148,7 +148,7 @@ class RandomForestClassifier(ClassifierMixin, ForestEstimator):
         return self._add_trees(X, y, sample_weight, n_more, hasattr(self, "trees_"), classes)
 
     def _among(self, known: Any, y: Any) -> Any:
-        columns = np.asarray(y).reshape(len(y), -1).T if np.ndim(y) else []
+        columns: Any = np.asarray(y).reshape(len(y), -1).T if np.ndim(y) else []
         for classes, column in zip(known if isinstance(known, list) else [known], columns):
             if (new := np.setdiff1d(column, classes)).size:
                 told = ", ".join(map(str, classes))

@@ -142,25 +142,6 @@ class ForestEstimator(Grown):
             self.__dict__.pop("oob_score_", None)
         return self._add_trees(X, y, sample_weight, self.n_estimators - len(kept), bool(kept))
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, n_more: int | None = None) -> Self:
-        """Add trees that are grown on one more batch of rows; the trees there are stay.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As in `fit`; classes must be those of the first batch.
-        n_more : int, optional
-            How many trees; default `n_estimators`.
-
-        Returns
-        -------
-        self
-        """
-        self._check_settings()
-        n_more = self.n_estimators if n_more is None else n_more
-        check_number("n_more", n_more, numbers.Integral, 1)
-        return self._add_trees(X, y, sample_weight, n_more, hasattr(self, "trees_"))
-
     def _among(self, known: Any, y: Any) -> Any:
         """y, all of whose classes must be known."""
         return y

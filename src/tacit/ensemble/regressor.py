@@ -6,7 +6,8 @@ P(y ≤ t | x) = Σ_i w_i(x) 1[y_i ≤ t],    w_i(x) = mean over trees of the sh
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+import numbers
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -128,6 +129,25 @@ class RandomForestRegressor(RegressorMixin, ForestEstimator):
         """The mean of the trees' predictions, (n_samples,) or (n_samples, n_outputs)."""
         value = self._mean_value(X)[:, :, 0]
         return value[:, 0] if self.n_outputs_ == 1 else value
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, n_more: int | None = None) -> Self:
+        """Add trees that are grown on one more batch of rows; the trees there are stay.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        n_more : int, optional
+            How many trees; default `n_estimators`.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        n_more = self.n_estimators if n_more is None else n_more
+        check_number("n_more", n_more, numbers.Integral, 1)
+        return self._add_trees(X, y, sample_weight, n_more, hasattr(self, "trees_"))
 
     def _score_out_of_bag(self, X: np.ndarray, targets: Targets, weight: np.ndarray) -> None:
         y = (targets.y + targets.origin[:, None]).T

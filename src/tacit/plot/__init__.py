@@ -41,6 +41,7 @@ from .topic_words import TopicWordsDisplay
 from .trace import TraceDisplay
 from .transition_weights import TransitionWeightsDisplay
 from .transitions import TransitionGraphDisplay
+from .tree import TreeDisplay
 
 __all__ = [
     "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DecisionRegionsDisplay", "DendrogramDisplay",
@@ -51,4 +52,5 @@ __all__ = [
     "RoundsDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SparsityDisplay",
     "SpectrumDisplay", "StatePosteriorDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay",
     "TopicWordsDisplay", "TraceDisplay", "TransitionGraphDisplay", "TransitionWeightsDisplay",
+    "TreeDisplay",
 ]  # fmt: skip
