@@ -32,8 +32,8 @@ def test_tables_are_filled_from_rows_that_are_alike(tmp_path):
     assert filled["missingindicator_sort"].tolist() == [False] * 5 + [True, False]
     tacit.save(imputer, tmp_path / "model.tacit")
     pd.testing.assert_frame_equal(tacit.load(tmp_path / "model.tacit").transform(X), filled)
-    with pytest.raises(ValueError, match="'z'"):
-        imputer.transform(X.assign(sort="z"))
+    with pytest.warns(UserWarning, match="'z', which was not there at fit .* taken as missing"):
+        assert (imputer.transform(X.assign(sort="z"))["sort"] == "z").all()  # a cell that is there stays
     alone = pd.DataFrame({"size": [None], "sort": [None], "count": pd.array([None], dtype="Int64")}, dtype=None).astype(
         X.dtypes
     )
@@ -47,6 +47,16 @@ def test_fills_are_those_of_scikit_learn_for_any_number_of_threads(weights):
     for n_jobs in (1, 2):
         found = KNNImputer(n_neighbors=4, weights=weights, n_jobs=n_jobs).fit_transform(X)
         np.testing.assert_allclose(found, expected, rtol=1e-6)  # theirs cancels
+
+
+def test_columns_without_any_value_do_not_count_by_gower():
+    X = with_missing(gaussian_rows(30))
+    empty = np.insert(X, 1, np.nan, axis=1)
+    with pytest.warns(UserWarning, match="dropped: x1"):
+        found = KNNImputer(metric="gower").fit_transform(empty)
+    np.testing.assert_array_equal(found, KNNImputer(metric="gower").fit_transform(X))
+    kept = KNNImputer(metric="gower", keep_empty_features=True).fit_transform(empty)
+    np.testing.assert_array_equal(kept, np.insert(found, 1, 0.0, axis=1))
 
 
 def test_bad_input():

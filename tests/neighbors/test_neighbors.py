@@ -297,8 +297,8 @@ def test_gower_and_missing_cells(rng):
         {"size": [1.1, None], "sort": [None, "b"], "rank": pd.Categorical([None, "high"], ["low", "mid", "high"])}
     )
     assert model.predict(asked).tolist() == ["small", "large"]
-    with pytest.raises(ValueError, match="'c'"):
-        model.predict(asked.assign(sort=["c", "b"]))
+    with pytest.warns(UserWarning, match="'c', which was not there at fit"):
+        assert model.predict(asked.assign(sort=["c", "b"])).tolist() == ["small", "large"]
     with pytest.raises(ValueError, match="column 'size' has no observed value"):
         KNeighborsClassifier(metric="gower").fit(table.assign(size=np.nan), y)
 
@@ -401,3 +401,50 @@ def test_defaults_predict_as_scikit_learn_does(rng):
         np.testing.assert_array_equal(ours.predict(Q), theirs.predict(Q))
         np.testing.assert_allclose(ours.predict_proba(Q), theirs.predict_proba(Q))
         assert ours.score(None, y) == theirs.score(None, y)
+
+
+@pytest.mark.parametrize("metric", ["nan_euclidean", "gower"])
+def test_queries_without_observed_cells_are_answered_by_all_rows(metric):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
+    X[7] = np.nan
+    queries = np.vstack([X[:2], [[np.nan, np.nan]]])
+    model, classes = KNeighborsRegressor(3, metric=metric), KNeighborsClassifier(3, metric=metric)
+    with pytest.warns(UserWarning, match="row 2 of X has no observed cell: .* predicted from all"):
+        found = model.fit(X, y).predict(queries)
+    with pytest.warns(UserWarning, match="row 2 of X has no observed cell"):
+        shares = classes.fit(X, y > 0).predict_proba(queries)
+    np.testing.assert_allclose(found[2], y.mean())
+    np.testing.assert_allclose(shares[2, 1], (y > 0).mean())
+    np.testing.assert_array_equal(found[:2], model.predict(queries[:2]))
+    np.testing.assert_array_equal(shares[:2], classes.predict_proba(queries[:2]))
+    with pytest.warns(UserWarning, match="row 7 of X"):
+        np.testing.assert_allclose(model.predict(None)[7], np.delete(y, 7).mean())
+    with pytest.warns(UserWarning, match="row 0 of X and 1 more have no observed cell"):
+        model.kneighbors(queries[[2, 2]])
+
+
+def test_levels_that_were_not_there_at_fit_are_missing():
+    table = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "s": ["u", "u", "v", "v"]})
+    model = KNeighborsRegressor(1, metric="gower").fit(table, [0.0, 1.0, 2.0, 3.0])
+    with pytest.warns(UserWarning, match="column 's' holds 'w', which was not there at fit .* taken as missing"):
+        found = model.predict(pd.DataFrame({"a": [2.1], "s": ["w"]}))
+    assert found.tolist() == model.predict(pd.DataFrame({"a": [2.1], "s": [None]})).tolist() == [2.0]
+
+
+@pytest.mark.parametrize(("y", "message"), [
+    (["a", "b", "b"], r"y holds 'a' \(row 0\), but KNeighborsRegressor predicts numbers; use KNeighborsClassifier"),
+    (np.array([[0, "b"], [1.0, "b"], [1.0, "b"]], dtype=object), r"y holds 'b' \(row 0\)"),
+    ([0.0, np.nan, 1.0], r"NaN \(row 1\); leave out rows whose target is missing \(1\)"),
+])  # fmt: skip
+def test_targets_that_are_no_numbers_are_named(y, message):
+    with pytest.raises(ValueError, match=message):
+        KNeighborsRegressor(1).fit([[0.0], [1.0], [2.0]], y)
+
+
+def test_messages_name_the_class_and_a_remedy_that_helps():
+    for cls in (KNeighborsClassifier, KNeighborsRegressor, RadiusNeighborsClassifier, RadiusNeighborsRegressor):
+        with pytest.raises(TypeError, match=f"{cls.__name__}.fit.* 'sample_weight'"):
+            cls().fit([[0.0], [1.0]], [0, 1], sample_weight=[1, 1])
+    with pytest.raises(ValueError, match="fit at least 2 rows, or give queries"):
+        KNeighborsRegressor(1).fit([[0.0]], [0.0]).predict(None)

@@ -107,6 +107,7 @@ class KNNImputer(Completing, DissimilarityEstimator):
     }  # fmt: skip
     _needs = ("metric", "weights")
     _min_rows = 1
+    _unknown = "missing"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -150,7 +151,8 @@ class KNNImputer(Completing, DissimilarityEstimator):
         self._learn_columns(X)
         self.metric_params_, self.metric_note_ = dict(self.metric_params or {}), ""
         if self._is("gower"):
-            self._learn_metric(X, np.ones(len(X)))
+            # Columns without any value are never compared; what is learned of them does not count.
+            self._learn_metric(np.where(self.observed_, X, 0.0), np.ones(len(X)))
         return self
 
     def _distances(self) -> Dissimilarity:

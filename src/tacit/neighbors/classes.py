@@ -34,7 +34,7 @@ class _Classes(Spec):
         Names("K", labels=True).examine(name, value, {}, owner)
 
 
-class VotingClassifier(ClassifierMixin, NeighborsEstimator):
+class VotingNeighbors(ClassifierMixin, NeighborsEstimator):
     """Base of classifiers by neighbours, of one target or several."""
 
     weights: Any
@@ -68,20 +68,8 @@ class VotingClassifier(ClassifierMixin, NeighborsEstimator):
     def _class_lists(self) -> list[np.ndarray]:
         return self.classes_ if self.outputs_2d_ else [self.classes_]
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keep the rows and their classes.
-
-        Parameters
-        ----------
-        X
-            As in :meth:`NearestNeighbors.fit`.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Classes.
-
-        Returns
-        -------
-        self
-        """
+    def _learn(self, X: Any, y: Any) -> Self:
+        """Keep the rows and their classes."""
         self._check_settings()
         given = y if y is None else y.toarray() if hasattr(y, "toarray") else np.asarray(as_numpy(y))
         if given is not None and given.ndim == 2 and given.shape[1] > 1:
@@ -157,7 +145,7 @@ def check_lengths(model: Any, n_targets: int) -> None:
 
 
 @settings
-class KNeighborsClassifier(VotingClassifier, KNeighbors):
+class KNeighborsClassifier(VotingNeighbors, KNeighbors):
     """Classify by the classes of the nearest rows.
 
     Takes the place of :class:`sklearn.neighbors.KNeighborsClassifier`; see :class:`NearestNeighbors` for metrics and searches.
@@ -194,13 +182,34 @@ class KNeighborsClassifier(VotingClassifier, KNeighbors):
 
     weights: Any = "uniform"
 
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the rows and their classes.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`NearestNeighbors.fit`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Classes.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, y)
+
     def _votes(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        distances, indices = self.kneighbors(X)
-        return np.full(len(indices), indices.shape[1]), indices.ravel(), weights_of(distances, self.weights).ravel()
+        distances, indices, everyone = self._givers(X)
+        weight = weights_of(distances, self.weights)
+        if not everyone:
+            return np.full(len(indices), indices.shape[1]), indices.ravel(), weight.ravel()
+        rows = [everyone.get(q, near) for q, near in enumerate(indices)]
+        weights = [np.ones(len(everyone[q])) if q in everyone else each for q, each in enumerate(weight)]
+        return np.array([len(each) for each in rows]), np.concatenate(rows), np.concatenate(weights)
 
 
 @settings
-class RadiusNeighborsClassifier(VotingClassifier, RadiusNeighbors):
+class RadiusNeighborsClassifier(VotingNeighbors, RadiusNeighbors):
     """Classify by the classes of all rows within a radius.
 
     Takes the place of :class:`sklearn.neighbors.RadiusNeighborsClassifier`.
@@ -236,11 +245,11 @@ class RadiusNeighborsClassifier(VotingClassifier, RadiusNeighbors):
     weights: Any = "uniform"
     outlier_label: Any = None
 
-    _saved = VotingClassifier._saved | {"outlier_label_": Listed(Label(optional=True))}
+    _saved = VotingNeighbors._saved | {"outlier_label_": Listed(Label(optional=True))}
 
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the rows and their classes; see :meth:`KNeighborsClassifier.fit`."""
-        super().fit(X, y)
+        self._learn(X, y)
         self.outlier_label_ = self._outlier_labels()
         return self
 

@@ -57,6 +57,7 @@ class NeighborsEstimator(DissimilarityEstimator):
         "n_distances_fit_": Whole(0),
     }  # fmt: skip
     _min_rows = 1
+    _unknown = "missing"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -289,6 +290,12 @@ class NeighborsEstimator(DissimilarityEstimator):
         if getattr(self, "_search", None) is None:  # it was read from a file
             self._search = self._made()
         return self._search
+
+    def _blank(self, Q: Any) -> np.ndarray:
+        """Which queries have no observed cell."""
+        if not self._takes_missing or not isinstance(Q, np.ndarray) or Q.dtype.kind != "f":
+            return np.zeros(Q.shape[0], dtype=bool)
+        return np.isnan(Q).all(axis=1)
 
     def _queries(self, X: Any) -> tuple[Any, np.ndarray, Search]:
         """Queries as the search takes them, and which row of the fit each is (−1: none)."""

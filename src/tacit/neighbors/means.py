@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array
 
 from ..base.settings import settings
+from ..base.targets import refuse_text
 from ..checks import as_numpy, check_range
 from ..declared import Flag, Numbers
 from ..source.threads import slices
@@ -21,7 +22,7 @@ from .votes import check_weights, weights_of, weights_within
 __all__ = ["KNeighborsRegressor", "RadiusNeighborsRegressor"]
 
 
-class MeanRegressor(RegressorMixin, NeighborsEstimator):
+class MeanNeighbors(RegressorMixin, NeighborsEstimator):
     """Base of regressors by neighbours, of one target or several."""
 
     weights: Any
@@ -37,24 +38,19 @@ class MeanRegressor(RegressorMixin, NeighborsEstimator):
         super()._check_settings()
         check_weights(self.weights)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Keep the rows and their targets.
-
-        Parameters
-        ----------
-        X
-            As in :meth:`NearestNeighbors.fit`.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Numbers.
-
-        Returns
-        -------
-        self
-        """
+    def _learn(self, X: Any, y: Any) -> Self:
+        """Keep the rows and their targets."""
         self._check_settings()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        y = check_array(as_numpy(y), ensure_2d=False, dtype=np.float64, input_name="y")
+        refuse_text(self, y, type(self).__name__.replace("Regressor", "Classifier"))
+        y = check_array(as_numpy(y), ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
+        gone = np.isnan(y.reshape(len(y), -1)).any(axis=1)
+        if gone.any():
+            raise ValueError(
+                f"Input y contains NaN (row {int(np.argmax(gone))}); leave out rows whose target is missing ({int(gone.sum())})."
+            )
+        check_array(y, ensure_2d=False, input_name="y")  # refuses infinity
         check_range(y.reshape(len(y), -1), told=lambda column: f"{column} of y")
         self._one_target, self._y = y.ndim == 1, y.reshape(len(y), -1)
         self._fit(X)
@@ -66,7 +62,7 @@ class MeanRegressor(RegressorMixin, NeighborsEstimator):
 
 
 @settings
-class KNeighborsRegressor(MeanRegressor, KNeighbors):
+class KNeighborsRegressor(MeanNeighbors, KNeighbors):
     """Predict numbers by the mean of the nearest rows.
 
     Takes the place of :class:`sklearn.neighbors.KNeighborsRegressor`; see :class:`NearestNeighbors` for metrics and searches.
@@ -99,6 +95,22 @@ class KNeighborsRegressor(MeanRegressor, KNeighbors):
 
     weights: Any = "uniform"
 
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the rows and their targets.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`NearestNeighbors.fit`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Numbers.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, y)
+
     def predict(self, X: Any) -> np.ndarray:
         """The mean of the nearest rows.
 
@@ -111,16 +123,18 @@ class KNeighborsRegressor(MeanRegressor, KNeighbors):
         -------
         ndarray of shape (n_queries,) or (n_queries, n_outputs)
         """
-        distances, indices = self.kneighbors(X)
+        distances, indices, everyone = self._givers(X)
         weight, found = weights_of(distances, self.weights), np.empty((len(indices), self._y.shape[1]))
         for here in slices(len(indices), indices.shape[1] * self._y.shape[1]):
             total = np.einsum("qk,qko->qo", weight[here], self._y[indices[here]])
             found[here] = total / weight[here].sum(axis=1, keepdims=True)
+        for query, rows in everyone.items():
+            found[query] = self._y[rows].mean(axis=0)
         return self._like(found)
 
 
 @settings
-class RadiusNeighborsRegressor(MeanRegressor, RadiusNeighbors):
+class RadiusNeighborsRegressor(MeanNeighbors, RadiusNeighbors):
     """Predict numbers by the mean of all rows within a radius.
 
     Takes the place of :class:`sklearn.neighbors.RadiusNeighborsRegressor`.
@@ -148,6 +162,22 @@ class RadiusNeighborsRegressor(MeanRegressor, RadiusNeighbors):
     """
 
     weights: Any = "uniform"
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the rows and their targets.
+
+        Parameters
+        ----------
+        X
+            As in :meth:`NearestNeighbors.fit`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Numbers.
+
+        Returns
+        -------
+        self
+        """
+        return self._learn(X, y)
 
     def predict(self, X: Any) -> np.ndarray:
         """As in :meth:`KNeighborsRegressor.predict`; NaN where there are no neighbours."""

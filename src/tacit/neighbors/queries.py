@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,11 @@ __all__ = ["KNeighbors", "RadiusNeighbors"]
 def _check_mode(mode: Any) -> None:
     if mode not in ("connectivity", "distance"):
         raise ValueError(f'Unsupported mode, must be one of "connectivity", or "distance" but got "{mode}" instead')
+
+
+def _blank_told(blank: np.ndarray) -> str:
+    more = int(blank.sum()) - 1
+    return f"row {int(np.argmax(blank))} of X{f' and {more} more have' if more else ' has'} no observed cell"
 
 
 @settings
@@ -52,7 +58,17 @@ class KNeighbors(NeighborsEstimator):
         indices : ndarray of shape (n_queries, n_neighbors)
             Rows of the fit.
         """
-        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        distances, indices, _, blank = self._nearest(X, self.n_neighbors if n_neighbors is None else n_neighbors)
+        if blank.any():
+            warnings.warn(
+                f"{_blank_told(blank)}: all rows of the fit are equally near, of which the first are given.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return (distances, indices) if return_distance else indices
+
+    def _nearest(self, X: Any, k: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Distances and numbers of the nearest rows; which row of the fit each query is; whether no cell of it is observed."""
         if not isinstance(k, numbers.Integral):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
         if k <= 0:
@@ -62,10 +78,22 @@ class KNeighbors(NeighborsEstimator):
         if k > most:
             raise ValueError(
                 f"Expected n_neighbors {'<' if X is None else '<='} n_samples_fit, but n_neighbors = {k}, n_samples_fit = "
-                f"{self.n_samples_fit_}, n_samples = {Q.shape[0]}; use at most {most}."
+                f"{self.n_samples_fit_}, n_samples = {Q.shape[0]}; "
+                f"{f'use at most {most}' if most else 'fit at least 2 rows, or give queries'}."
             )
-        distances, indices = search.nearest(Q, int(k), own)
-        return (distances, indices) if return_distance else indices
+        return (*search.nearest(Q, int(k), own), own, self._blank(Q))
+
+    def _givers(self, X: Any) -> tuple[np.ndarray, np.ndarray, dict[int, np.ndarray]]:
+        """Distances and numbers of the nearest rows; of queries without any observed cell, instead all rows, by query."""
+        distances, indices, own, blank = self._nearest(X, self.n_neighbors)
+        if blank.any():
+            warnings.warn(
+                f"{_blank_told(blank)}: all rows of the fit are equally near, and it is predicted from all of them.",
+                UserWarning,
+                stacklevel=4,
+            )
+        rows = np.arange(self.n_samples_fit_)
+        return distances, indices, {int(q): rows[rows != own[q]] for q in np.flatnonzero(blank)}
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
         """The graph of queries and their nearest rows.

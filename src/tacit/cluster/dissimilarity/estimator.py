@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, va
 from ...base import RowsEstimator
 from ...checks import as_rows, check_choice, check_rows
 from ...declared import Mapped, Part, Text
+from ...notes import NoteError
 from ...schema import Schema
 from .blocks import Dissimilarity
 from .function import Function
@@ -38,6 +39,7 @@ class DissimilarityEstimator(RowsEstimator):
     }
     _needs: tuple[str, ...] = ("metric",)
     _largest = np.inf  # only some metrics take squares
+    _unknown = "error"  # or "missing": what levels are that were not there at fit
 
     def _check_loaded(self) -> None:
         if self.schema_ is not None and len(self.schema_.columns) != self.n_features_in_:
@@ -126,7 +128,19 @@ def _read_table(estimator: DissimilarityEstimator, X: Any, *, reset: bool) -> np
         estimator.n_features_in_ = len(estimator.schema_.columns)
     elif hasattr(given, "shape"):
         _check_n_features(estimator, given, reset=False)
-    return estimator.schema_.encode(given)
+    try:
+        return estimator.schema_.encode(given)
+    except NoteError as error:
+        if error.note.code != "unknown_levels" or estimator._unknown == "error":
+            raise
+        told = error.note.values
+        warnings.warn(
+            f"column {told['name']!r} holds {told['found']}, which {told['were']} not there at fit (known: {told['known']}); "
+            "cells with levels that were not there at fit are taken as missing.",
+            UserWarning,
+            stacklevel=6,
+        )
+        return estimator.schema_.encode(given, unknown="missing")
 
 
 def _read_matrix(estimator: DissimilarityEstimator, X: Any) -> np.ndarray:
