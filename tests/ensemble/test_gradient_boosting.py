@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris, make_classification, make_regression
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -369,3 +370,58 @@ def test_diabetes_is_predicted_no_worse_than_by_scikit_learn():
     assert (
         GradientBoostingRegressor().fit(A, a).score(B, b) > HistGradientBoostingRegressor().fit(A, a).score(B, b) - 0.01
     )
+
+
+def mixed(n=120):
+    rng = np.random.default_rng(0)
+    number, level = rng.normal(size=n), rng.integers(0, 4, n)
+    texts = np.array(["b", "a", "d", "c"], dtype=object)[level]
+    texts[5] = None
+    return pd.DataFrame({"x": number, "s": texts}), number + np.array([2.0, -1.0, 5.0, 0.0])[level]
+
+
+@pytest.mark.parametrize("kind", ["object", "string", "category", "polars"])
+def test_columns_of_text_are_categories(kind, tmp_path):
+    """The same model from every type, in files too; levels that were not there at fit are missing."""
+    frame, y = mixed()
+    codes = frame.assign(s=frame["s"].astype("category").cat.codes.replace(-1, np.nan).astype(float))
+    expected = GradientBoostingRegressor(categorical_features=[1]).fit(codes.to_numpy(), y).predict(codes.to_numpy())
+    if kind == "polars":
+        frame = pytest.importorskip("polars").from_pandas(frame)
+    else:
+        frame = frame.astype({"s": kind})
+    model = GradientBoostingRegressor().fit(frame, y)
+    assert model.is_categorical_.tolist() == [False, True]
+    np.testing.assert_array_equal(model.predict(frame), expected)
+    tacit.save(model, tmp_path / "model.tacit")
+    np.testing.assert_array_equal(tacit.load(tmp_path / "model.tacit").predict(frame), expected)
+    if kind == "object":
+        gone, strange = frame[:3].assign(s=np.array([None] * 3, dtype=object)), frame[:3].assign(s="z")
+        np.testing.assert_array_equal(model.predict(strange), model.predict(gone))
+
+
+def test_one_class_has_one_column_of_ones():
+    model = GradientBoostingClassifier().fit([[0.0], [1.0], [2.0]], ["a"] * 3)
+    assert model.predict_proba([[0.0], [9.0]]).tolist() == [[1.0], [1.0]]
+    assert [each.shape for each in model.staged_predict_proba([[0.0]])] == [(1, 1)] * model.n_iter_
+
+
+def test_remedies_can_be_taken():
+    rows, few = np.arange(30.0)[:, None], [0] * 29 + [1]
+    with pytest.raises(
+        ValueError, match=r"early_stopping=True holds out validation_fraction=0.1 of the 30 .* by class"
+    ):
+        GradientBoostingClassifier(early_stopping=True).fit(rows, few)
+    with pytest.raises(ValueError, match=r"of the 1 sample\(s\), which are too few: use early_stopping=False"):
+        GradientBoostingRegressor(early_stopping=True).fit(rows[:1], [1.0])
+    with pytest.raises(ValueError, match=r"interval_cv=5 exceeds the 1 sample\(s\) of X; use interval_cv=None"):
+        GradientBoostingRegressor(interval_cv=5).fit(rows[:1], [1.0])
+    with pytest.raises(ValueError, match=r"y holds 'u' \(row 0\), .* use GradientBoostingClassifier for classes"):
+        GradientBoostingRegressor().fit(rows, ["u"] * 30)
+    with pytest.raises(
+        ValueError, match=r"'c' .* cardinality of 300; join its rare levels, leave it out, or use a forest"
+    ):
+        GradientBoostingRegressor().fit(pd.DataFrame({"c": np.arange(300).astype(str)}), np.arange(300.0))
+    model = GradientBoostingRegressor(interval_cv=2).fit(rows, rows[:, 0])
+    with pytest.raises(ValueError, match="level='a' is not a probability"):
+        model.predict_interval(rows, "a")

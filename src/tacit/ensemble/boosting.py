@@ -25,6 +25,7 @@ from ..base.settings import KW_ONLY, settings
 from ..base.supervised import Supervised
 from ..checks import as_numpy, check_choice, check_n_jobs, check_number, check_rows, check_weight
 from ..declared import Flag, Listed, Numbers, Part, Spec, Whole
+from ..frames import as_numbers, as_objects, columns_of
 from ..kernels import host
 from ..source import Source
 from ..source.dask import is_dask
@@ -182,13 +183,33 @@ class Boosting(Boosted):
     def _validate(self, X: Any, *, reset: bool) -> np.ndarray:
         """Cells as floats, levels as their numbers."""
         if reset:
-            self.is_categorical_ = categorical_columns(self.categorical_features, X)
+            self.is_categorical_ = self._categorical(X)
             self.levels_ = None
             if self.is_categorical_ is not None:
-                self.levels_ = Levels.of(X, self.is_categorical_, self.max_bins)
+                self.levels_ = Levels.of(X, self.is_categorical_, len(X))
+                self._check_levels(X)
         if self.levels_ is not None and np.ndim(X) == 2 and np.shape(X)[1] == len(self.levels_.mask):
             X = self.levels_.numbered(X)
         return check_rows(self, X, reset=reset, ensure_all_finite=False)
+
+    def _categorical(self, X: Any) -> np.ndarray | None:
+        """Which columns hold categories: those asked for, or those whose type says so and those of text."""
+        found = categorical_columns(self.categorical_features, X)
+        if not isinstance(self.categorical_features, str) or not hasattr(X, "columns"):
+            return found
+        text = np.array([_is_text(column) for _, column in columns_of(X)], dtype=bool)
+        text = text if found is None else text | found
+        return text if text.any() else None
+
+    def _check_levels(self, X: Any) -> None:
+        """Raise where a column has more levels than there are bins."""
+        for j, values in enumerate(self.levels_.values):
+            if len(values) > self.max_bins:
+                told = repr(columns_of(X)[j][0]) if hasattr(X, "columns") else f"at index {j}"
+                raise ValueError(
+                    f"Categorical feature {told} is expected to have a cardinality <= {self.max_bins} but actually has a "
+                    f"cardinality of {len(values)}; join its rare levels, leave it out, or use a forest, which takes any number."
+                )
 
     def _is_streamed(self, X: Any) -> bool:
         return is_arrow(X) or is_dask(X) or isinstance(X, Source) or type(X).__name__ == "DataTable" or _is_tensor(X)
@@ -230,12 +251,19 @@ class Boosting(Boosted):
         if not self.do_early_stopping_ or self.validation_fraction is None:
             return None, None
         stratify = rows.y if is_classifier(self) else None
-        train, test = train_test_split(
-            np.arange(len(rows.y)),
-            test_size=self.validation_fraction,
-            stratify=stratify,
-            random_state=self._random_seed,
-        )
+        try:
+            train, test = train_test_split(
+                np.arange(len(rows.y)),
+                test_size=self.validation_fraction,
+                stratify=stratify,
+                random_state=self._random_seed,
+            )
+        except ValueError as error:
+            raise ValueError(
+                f"early_stopping={self.early_stopping!r} holds out validation_fraction={self.validation_fraction!r} of the "
+                f"{len(rows.y)} sample(s){' by class' if stratify is not None else ''}, which are too few: use "
+                f"early_stopping=False, or give X_val and y_val. {error}"
+            ) from None
         return train, test
 
     def _binned(self, rows: Rows, train: np.ndarray | None) -> tuple[Bins, Cells]:
@@ -515,6 +543,11 @@ class Boosting(Boosted):
             for k, tree in enumerate(trees):
                 raw[:, k] += tree.flat[tree.apply(X), 0]
             yield raw.copy()
+
+
+def _is_text(column: Any) -> bool:
+    """Whether a column of a data frame holds text."""
+    return as_numbers(column) is None and any(isinstance(cell, str) for cell in as_objects(column))
 
 
 def _is_tensor(X: Any) -> bool:

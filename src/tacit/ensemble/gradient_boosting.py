@@ -7,6 +7,7 @@ K classes       P(y = k | x) = exp f_k(x) / Σ_l exp f_l(x)
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..base.settings import KW_ONLY, settings
 from ..base.supervised import coded_classes
+from ..base.targets import refuse_text
 from ..checks import as_numpy, check_choice, check_number
 from ..declared import Names, Numbers, Spec
 from ..learning.estimator import limits
@@ -149,7 +151,9 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):
         check_number("interval_cv", self.interval_cv, int, 2, also=(None,))
 
     def _coded(self, y: Any) -> np.ndarray:
-        y = y if y is None else column_or_1d(as_numpy(y), warn=True)
+        if y is not None:
+            refuse_text(self, y, type(self).__name__.replace("Regressor", "Classifier"))
+            y = column_or_1d(as_numpy(y), warn=True)
         return self._suited(self._checked_targets(y)[:, 0])
 
     _coded_again = _coded
@@ -201,7 +205,8 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):
         weight = None if sample_weight is None else np.asarray(as_numpy(sample_weight), dtype=float)
         n = len(y)
         if n < int(self.interval_cv or 0):
-            raise ValueError(f"interval_cv={self.interval_cv} exceeds the {n} sample(s) of X; use at most {n}.")
+            remedy = f"at most {n}" if n > 1 else "interval_cv=None"
+            raise ValueError(f"interval_cv={self.interval_cv} exceeds the {n} sample(s) of X; use {remedy}.")
         take = (lambda rows: X.iloc[rows]) if hasattr(X, "iloc") else (lambda rows: X[rows])
         X = X if hasattr(X, "columns") else np.asarray(as_numpy(X))
         model = clone(self).set_params(interval_cv=None, warm_start=False, max_iter=max(self.n_iter_, 1))
@@ -258,6 +263,8 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):
             raise ValueError(
                 "intervals need errors of rows held out; set interval_cv=5, or another number of folds, and fit."
             )
+        if not isinstance(level, numbers.Real):
+            raise ValueError(f"level={level!r} is not a probability between 0 and 1, both excluded.")
         ends, mean = limits(self.errors_, level), self.predict(X)
         low, high = mean + ends[0], mean + ends[1]
         return (np.maximum(low, 0.0), high) if self.loss in ("poisson", "gamma") else (low, high)
@@ -383,8 +390,7 @@ class GradientBoostingClassifier(ClassifierMixin, Boosting):
         return self._shares(self._raw_predict(X))
 
     def _shares(self, raw: np.ndarray) -> np.ndarray:
-        found = self._loss.answer(raw)
-        return found[:, :1] if len(self.classes_) == 1 and found.shape[1] == 1 else found
+        return np.ones((len(raw), 1)) if len(self.classes_) == 1 else self._loss.answer(raw)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Sums of trees: of two classes the logarithm of the odds, else a score of each class.
