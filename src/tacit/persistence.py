@@ -306,7 +306,7 @@ def _encode_estimator(estimator: RowsEstimator, name: str, arrays: dict[str, np.
     settings = {}
     for key, value in estimator.get_params(deep=False).items():
         try:
-            settings[key] = _encode(value, arrays)
+            settings[key] = _encode_setting(value, arrays)
         except TypeError:
             if key in estimator._needs:
                 raise TypeError(
@@ -328,6 +328,14 @@ def _encode_estimator(estimator: RowsEstimator, name: str, arrays: dict[str, np.
     return content
 
 
+def _encode_setting(value: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """A setting, which may be an estimator that nobody fitted: one that copies are fitted of."""
+    if not _is_own(value) or any(hasattr(value, key) for key in value._saved):
+        return _encode(value, arrays)
+    settings = {key: _encode_setting(setting, arrays) for key, setting in value.get_params(deep=False).items()}
+    return {"template": [type(value).__name__, _home(type(value)), settings]}
+
+
 def _decode(value: Any, arrays: Any) -> Any:
     """The value that `_encode` wrote."""
     if not isinstance(value, dict):
@@ -339,7 +347,19 @@ def _decode(value: Any, arrays: Any) -> Any:
     if "part" in value:
         return _decode_part(value, arrays)
     (kind, content), *rest = value.items()
-    if rest or kind not in ("array", "strings", "float", "labels", "list", "tuple", "dict", "fit", "csr", "note"):
+    if rest or kind not in (
+        "array",
+        "strings",
+        "float",
+        "labels",
+        "list",
+        "tuple",
+        "dict",
+        "fit",
+        "csr",
+        "note",
+        "template",
+    ):
         raise ValueError(f"it holds an entry of unknown kind {kind!r}")
     if kind == "array":
         return arrays(int(content))
@@ -360,6 +380,9 @@ def _decode(value: Any, arrays: Any) -> Any:
     if kind == "note":
         code, sentence, values = content
         return Note.told(str(code), str(sentence), dict(_decode(values, arrays)))
+    if kind == "template":
+        name, home, settings = content
+        return _unfitted(_estimator_class(str(name), home), {key: _decode(v, arrays) for key, v in settings.items()})
     if kind == "dict":
         return {_decode(key, arrays): _decode(v, arrays) for key, v in content}
     return _decode_fit(content, arrays)
@@ -408,10 +431,7 @@ def _decode_estimator(content: dict, arrays: Any) -> Any:
     fitted = {key: _decode(value, arrays) for key, value in content["fitted"].items()}
     module, saved = FOREIGN.get(name, ("", {}))
     cls: Any = getattr(import_module(module), name) if module else _estimator_class(str(name), content.get("home"))
-    known = list(inspect.signature(cls).parameters) if name in KERNELS else cls._get_param_names()
-    if unknown := set(settings) - set(known):
-        raise ValueError(f"it sets {min(unknown)!r}, which is no setting of {name}")
-    estimator = cls(**settings)
+    estimator = _unfitted(cls, settings)
     if name in KERNELS:
         from .gaussian_process.kernels import check_sound
 
@@ -432,6 +452,14 @@ def _decode_estimator(content: dict, arrays: Any) -> Any:
         if "online" in content:
             estimator._online = _decode_online(content["online"], arrays, model, params, estimator._n_columns)
     return estimator
+
+
+def _unfitted(cls: Any, settings: dict[str, Any]) -> Any:
+    """An estimator or kernel of settings, which must be its own."""
+    known = list(inspect.signature(cls).parameters) if cls.__name__ in KERNELS else cls._get_param_names()
+    if unknown := set(settings) - set(known):
+        raise ValueError(f"it sets {min(unknown)!r}, which is no setting of {cls.__name__}")
+    return cls(**settings)
 
 
 def _check_fitted(estimator: RowsEstimator, fitted: dict[str, Any]) -> None:

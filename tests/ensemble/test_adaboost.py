@@ -1,12 +1,16 @@
 """What AdaBoost must hold to."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.ensemble
 from sklearn.datasets import load_iris, make_hastie_10_2
 from sklearn.tree import DecisionTreeClassifier
 
 import tacit
+from tacit import tree
 from tacit.ensemble import AdaBoostClassifier
 from tacit.tree import shap_values
 
@@ -75,8 +79,8 @@ def test_any_classifier_is_boosted_and_stumps_are_kept_in_files(tmp_path):
         tacit.load(tmp_path / "model.tacit").decision_function(X), stumps.decision_function(X)
     )
     told = shap_values(stumps, X[:20])
-    np.testing.assert_allclose(told.total[:, 1] - told.total[:, 0], stumps.decision_function(X[:20]), atol=1e-12)
-    with pytest.raises(TypeError, match=r"votes of DecisionTreeClassifier are not those of trees"):
+    np.testing.assert_allclose(told.total, stumps.decision_function(X[:20]), atol=1e-12)
+    with pytest.raises(TypeError, match=r"votes of DecisionTreeClassifier are not those of tacit's trees"):
         shap_values(trees, X)
 
 
@@ -98,3 +102,23 @@ def test_hastie_10_2():
     error = 1 - model.score(X[2000:], y[2000:])
     assert 0.44 < stump < 0.48
     assert 0.105 < error < 0.13
+
+
+@pytest.mark.parametrize("estimator", [None, tree.DecisionTreeClassifier(max_depth=2)])
+def test_categories_are_split_by_levels_and_models_are_saved(estimator, tmp_path):
+    rng = np.random.default_rng(0)
+    level, number = rng.integers(0, 4, 200), rng.normal(size=200)
+    frame = pd.DataFrame({"x": number, "s": np.array(list("abcd"))[level], "c": pd.Categorical(level % 2 == 0)})
+    y = np.where(np.isin(level, [0, 3]), number > -0.3, number > 0.9)
+    model = AdaBoostClassifier(estimator, n_estimators=8).fit(frame[:150], y[:150])
+    assert model.score(frame[150:], y[150:]) > 0.9
+    assert [levels[:2] for levels in model.estimators_[0].levels_][:2] == [[], ["a", "b"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tacit.save(model, tmp_path / "model.tacit")
+    loaded = tacit.load(tmp_path / "model.tacit")
+    np.testing.assert_array_equal(loaded.decision_function(frame), model.decision_function(frame))
+    assert str(loaded.estimator) == str(estimator)
+    told = shap_values(model, frame[:9])
+    np.testing.assert_allclose(told.total, model.decision_function(frame[:9]), atol=1e-12)
+    assert dict((name, cell) for name, cell, _ in told.rules(0))["s"] == frame["s"][0]

@@ -4,9 +4,18 @@ from itertools import combinations
 from math import factorial
 
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn.tree
 
-from tacit.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestClassifier
+from tacit.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from tacit.tree import DecisionTreeClassifier, DecisionTreeRegressor, Tree, shap_values
 from tacit.tree.shap import expectation
 
@@ -115,5 +124,41 @@ def test_deep_paths_keep_their_digits():
 def test_what_is_no_tree_is_refused_with_what_is():
     from tacit.svm import SVC
 
-    with pytest.raises(TypeError, match=r"SVC is no tree, nor a sum of trees; give an estimator of tacit.tree"):
+    with pytest.raises(TypeError, match=r"SVC is no tree of tacit, nor a sum of them; give an estimator of tacit.tree"):
         shap_values(SVC().fit([[0.0], [1.0]], [0, 1]), [[0.0]])
+
+
+@pytest.mark.parametrize("settings", [{}, {"max_features": 0.5, "bootstrap_features": True}])
+def test_bagged_trees_are_explained_by_their_mean(settings):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = 2 * X[:, 0] + X[:, 1]
+    model = BaggingRegressor(n_estimators=5, random_state=0, **settings).fit(X, y)
+    np.testing.assert_allclose(shap_values(model, X[:7]).total, model.predict(X[:7]))
+    labels = np.where(y > 2, "high", np.where(y < 0, "low", "middle"))
+    votes = BaggingClassifier(n_estimators=5, max_samples=6, random_state=0, **settings).fit(X, labels)
+    np.testing.assert_allclose(shap_values(votes, X[:7]).total, votes.predict_proba(X[:7]), atol=1e-12)
+
+
+def test_cells_of_categories_are_told_by_their_levels():
+    frame = pd.DataFrame({"s": ["u", "v", "w", None] * 15, "x": np.arange(60.0)})
+    y = np.arange(60) % 4 + 0.01 * np.arange(60)
+    for model in (DecisionTreeRegressor(), RandomForestRegressor(5), GradientBoostingRegressor(min_samples_leaf=5)):
+        told = shap_values(model.fit(frame, y), frame[:4])
+        assert [dict((name, cell) for name, cell, _ in told.rules(row))["s"] for row in range(4)] == [
+            "u",
+            "v",
+            "w",
+            None,
+        ]
+        with pytest.raises(IndexError, match="row=9 is none of the 4 rows that are explained; use 0 to 3"):
+            told.rules(9, 2)
+
+
+@pytest.mark.parametrize(
+    "model", [sklearn.tree.DecisionTreeRegressor(), BaggingRegressor(sklearn.tree.DecisionTreeRegressor())]
+)
+def test_trees_of_scikit_learn_are_refused(model):
+    X = np.arange(10.0)[:, None]
+    with pytest.raises(TypeError, match=r"trees? of tacit"):
+        shap_values(model.fit(X, X[:, 0]), X)

@@ -19,7 +19,13 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 from ..base.rows import RowsEstimator
 from ..base.settings import KW_ONLY, settings
@@ -27,7 +33,9 @@ from ..base.supervised import Supervised, coded_classes
 from ..checks import check_number, check_rows, check_weight
 from ..declared import SQUARES, Listed, Names, Numbers, Part, Spec
 from ..kernels import lazy
+from ..tree.classifier import DecisionTreeClassifier
 from ..tree.grown import LEAF, Forest, Tree
+from .boosting import coded_columns
 
 __all__ = ["AdaBoostClassifier"]
 
@@ -95,7 +103,8 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
 
     Works where scikit-learn's does, with the same settings and attributes, by SAMME for several classes. Without `estimator`
     its classifiers are trees of one split, found in columns that are sorted once, which take missing cells; they are told as
-    records of `tacit.tree.Tree`. Beyond it: the training error, and the bound on it, are told after each round.
+    records of `tacit.tree.Tree`, or, of data frames with categories or text, as `tacit.tree.DecisionTreeClassifier`. Beyond it:
+    the training error, and the bound on it, are told after each round.
 
     Parameters
     ----------
@@ -187,12 +196,20 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
         self._pack()
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Rows as the estimators take them: cells, or, with an estimator of the user, whatever it takes."""
+        """Rows as the estimators take them: cells, or, where they are no stumps, whatever these take."""
+        if self._is_mixed(X, reset):  # as an array all its columns would be categories
+            _check_feature_names(self, X, reset=reset)
+            _check_n_features(self, X, reset=reset)
+            return X
         if self.estimator is None:
             return check_rows(self, X, reset=reset, ensure_all_finite=False)
         return validate_data(
             self, X, reset=reset, dtype=None, allow_nd=True, accept_sparse=["csr", "csc"], ensure_all_finite=False
         )
+
+    def _is_mixed(self, X: Any, reset: bool) -> bool:
+        """Whether X is a data frame with categories or text, and goes to estimators as it is."""
+        return (reset or self._forest is None) and coded_columns(X) is not None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn classifiers, one after the other.
@@ -211,7 +228,8 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
         self
         """
         self._check_settings()
-        X = self._rows(X, reset=True)
+        mixed, X = self._is_mixed(X, True), self._rows(X, reset=True)
+        by_stumps = self.estimator is None and not mixed
         self.classes_, codes = coded_classes(self, y)
         n = X.shape[0]
         if len(codes) != n:
@@ -221,12 +239,12 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
         weight = check_weight(sample_weight, n)
         weight = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
         kept = np.arange(n)
-        if self.estimator is None:  # rows of no weight would move thresholds
+        if by_stumps:  # rows of no weight would move thresholds
             kept = np.flatnonzero(weight)
             X, codes, weight = X[kept], codes[kept], weight[kept]
         self.estimators_, told = [], []
         self.estimator_weights_, self.estimator_errors_ = np.zeros(self.n_estimators), np.ones(self.n_estimators)
-        learn = self._stumps(X, codes) if self.estimator is None else self._others(X, codes)
+        learn = self._stumps(X, codes) if by_stumps else self._others(X, codes)
         start, counted, votes = weight, weight > 0, np.zeros((len(kept), self.n_classes_))
         margin = np.zeros(len(kept))
         for m in range(self.n_estimators):
@@ -283,7 +301,7 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
         rng, y = check_random_state(self.random_state), self.classes_[codes]
 
         def learn(weight: np.ndarray) -> tuple[Any, np.ndarray]:
-            estimator = clone(self.estimator)
+            estimator = DecisionTreeClassifier(max_depth=1) if self.estimator is None else clone(self.estimator)
             seeds = [name for name in sorted(estimator.get_params(deep=True)) if name.split("__")[-1] == "random_state"]
             estimator.set_params(**{name: int(rng.randint(np.iinfo(np.int32).max)) for name in seeds})
             estimator.fit(X, y, sample_weight=weight)
@@ -308,17 +326,28 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
         """Stumps with what each adds to the score of every class."""
         total = self.estimator_weights_.sum()
         found = []
-        for tree, alpha in zip(self.estimators_, self.estimator_weights_):
-            found.append((tree, alpha / total * self._coded_votes(tree.flat.argmax(axis=1))))
+        for each, alpha in zip(self.estimators_, self.estimator_weights_):
+            tree = each if isinstance(each, Tree) else each.tree_
+            said = tree.flat.argmax(axis=1)
+            if each is not tree:
+                said = np.searchsorted(self.classes_, each.classes_[said])
+            found.append((tree, alpha / total * self._coded_votes(said)))
         return found
 
     def _explained(self, X: Any) -> tuple:
         """What `shap_values` explains: cells, trees with what each adds to every score, and the constant."""
-        if self._forest is None:
+        first = self.estimators_[0]
+        if not isinstance(first, (Tree, DecisionTreeClassifier)):
             raise TypeError(
-                f"votes of {type(self.estimators_[0]).__name__} are not those of trees; use estimator=None."
+                f"votes of {type(first).__name__} are not those of tacit's trees; use estimator=None, or a "
+                "tacit.tree.DecisionTreeClassifier."
             )
-        return self._rows(X, reset=False), self._terms(), np.zeros(self.n_classes_)
+        cells, terms, base = self._rows(X, reset=False), self._terms(), np.zeros(self.n_classes_)
+        if self._forest is None:
+            cells = first._rows(cells)
+        if self.n_classes_ == 2:  # the decision is the difference
+            return cells, [(tree, value[:, 1:] - value[:, :1]) for tree, value in terms], base[:1]
+        return cells, terms, base
 
     def _said(self, estimator: Any, X: Any) -> np.ndarray:
         if isinstance(estimator, Tree):

@@ -37,7 +37,7 @@ from .levels import Levels, categorical_columns
 from .losses import Loss, loss_of
 from .stopping import Judge, Keeper, Rows
 
-__all__ = ["Boosting"]
+__all__ = ["Boosting", "coded_columns"]
 
 AUTO_ROWS = 10_000
 """Rows above which boosting ends early by itself, and rows that scores of training are computed of."""
@@ -195,11 +195,7 @@ class Boosting(Boosted):
     def _categorical(self, X: Any) -> np.ndarray | None:
         """Which columns hold categories: those asked for, or those whose type says so and those of text."""
         found = categorical_columns(self.categorical_features, X)
-        if not isinstance(self.categorical_features, str) or not hasattr(X, "columns"):
-            return found
-        text = np.array([_is_text(column) for _, column in columns_of(X)], dtype=bool)
-        text = text if found is None else text | found
-        return text if text.any() else None
+        return coded_columns(X) if isinstance(self.categorical_features, str) else found
 
     def _check_levels(self, X: Any) -> None:
         """Raise where a column has more levels than there are bins."""
@@ -543,6 +539,16 @@ class Boosting(Boosted):
             for k, tree in enumerate(trees):
                 raw[:, k] += tree.flat[tree.apply(X), 0]
             yield raw.copy()
+
+
+def coded_columns(X: Any) -> np.ndarray | None:
+    """Which columns of a data frame hold categories or text; None where none does."""
+    if not hasattr(X, "columns"):
+        return None
+    declared = categorical_columns("from_dtype", X)
+    mask = np.array([_is_text(column) for _, column in columns_of(X)], dtype=bool)
+    mask = mask if declared is None else mask | declared
+    return mask if mask.any() else None
 
 
 def _is_text(column: Any) -> bool:

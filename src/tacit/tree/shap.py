@@ -9,12 +9,12 @@ split are taken with the shares of training rows. See `tacit.kernels.shap`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..kernels import lazy
 from ..source.threads import over_ranges, thread_count
@@ -41,12 +41,15 @@ class Explanation:
         The rows; levels are numbers.
     columns : list of str
         Names of the columns.
+    levels : list of lists
+        Levels of each column by their numbers, empty of columns of numbers; no lists where there are no levels.
     """
 
     values: np.ndarray
     base: Any
     X: np.ndarray
     columns: list[str]
+    levels: list = field(default_factory=list)
 
     @property
     def total(self) -> np.ndarray:
@@ -58,11 +61,24 @@ class Explanation:
         """Mean |φ| of each column, (features,) or (features, outputs)."""
         return np.abs(self.values).mean(axis=0)
 
-    def rules(self, row: int, most: int = 5, output: int = 0) -> list[tuple[str, float, float]]:
-        """The columns that add most for one row: their names, cells and values, the largest first."""
+    def rules(self, row: int, most: int = 5, output: int = 0) -> list[tuple[str, Any, float]]:
+        """The columns that add most for one row: their names, cells and values, the largest first.
+
+        Cells of categories are their levels, None where these are missing or were not there at fit.
+        """
+        if not -len(self.X) <= row < len(self.X):
+            raise IndexError(
+                f"row={row} is none of the {len(self.X)} rows that are explained; use 0 to {len(self.X) - 1}."
+            )
         told = self.values[row] if self.values.ndim == 2 else self.values[row, :, output]
         order = np.argsort(-np.abs(told), kind="stable")[:most]
-        return [(self.columns[j], float(self.X[row, j]), float(told[j])) for j in order]
+        return [(self.columns[j], self._cell(row, j), float(told[j])) for j in order]
+
+    def _cell(self, row: int, column: int) -> Any:
+        cell, levels = float(self.X[row, column]), self.levels[column] if self.levels else []
+        if not levels:
+            return cell
+        return levels[int(cell)] if cell < len(levels) else None
 
 
 def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> Explanation:
@@ -98,21 +114,26 @@ def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> Explanation
     >>> bool(np.allclose(told.total, model.predict(X[:3])))
     True
     """
+    if not isinstance(model, Tree):
+        check_is_fitted(model)
+    if hasattr(model, "estimators_features_"):
+        return _mean_of_members(model, X, n_jobs)
+    levels: list = []
     if isinstance(model, Tree):
         cells, terms, base = np.asarray(X, dtype=np.float64), [(model, model.flat)], np.zeros(model.flat.shape[1])
         columns = [f"x{j}" for j in range(model.n_features)]
     else:
-        check_is_fitted(model)
-        trees = [model.tree_] if hasattr(model, "tree_") else getattr(model, "trees_", [])
-        if not hasattr(model, "_explained") and not trees:
-            raise TypeError(
-                f"a {type(model).__name__} is no tree, nor a sum of trees; give an estimator of tacit.tree or tacit.ensemble."
-            )
         if hasattr(model, "_explained"):
             cells, terms, base = model._explained(X)
         else:
+            trees = [model.tree_] if hasattr(model, "tree_") else getattr(model, "trees_", [])
+            if not trees or not isinstance(trees[0], Tree):
+                raise TypeError(
+                    f"a {type(model).__name__} is no tree of tacit, nor a sum of them; give an estimator of "
+                    "tacit.tree or tacit.ensemble."
+                )
             cells, terms, base = model._rows(X), mean_terms(trees), np.zeros(trees[0].flat.shape[1])
-        columns = model._column_names()
+        columns, levels = model._column_names(), _levels_of(model)
     if any(tree.surrogate_feature.shape[1] for tree, _ in terms) and np.isnan(cells).any():
         raise ValueError(
             "surrogate splits stand in for other columns; grow the tree without them to explain rows with missing cells."
@@ -122,8 +143,42 @@ def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> Explanation
         base = base + expectation(tree, told)
         add_shapley(tree, told, cells, values, n_jobs)
     if len(base) == 1:
-        return Explanation(values[:, :, 0], float(base[0]), cells, columns)
-    return Explanation(values, base, cells, columns)
+        return Explanation(values[:, :, 0], float(base[0]), cells, columns, levels)
+    return Explanation(values, base, cells, columns, levels)
+
+
+def _levels_of(model: Any) -> list:
+    """Levels of each column, empty of numbers."""
+    known = getattr(model, "levels_", None)
+    if known is None and hasattr(model, "estimators_"):  # the same of all
+        known = getattr(model.estimators_[0], "levels_", None)
+    lists = getattr(known, "values", known) or []
+    return [list(each.tolist() if isinstance(each, np.ndarray) else each) for each in lists]
+
+
+def _mean_of_members(model: Any, X: Any, n_jobs: int | None) -> Explanation:
+    """The mean of bagged trees, each of which may be of some of the columns."""
+    members = model.estimators_
+    if not all(isinstance(getattr(each, "tree_", None), Tree) and not each.levels_ for each in members):
+        raise TypeError(
+            f"a {type(model).__name__} of {type(members[0]).__name__} is explained only where they are trees of tacit and "
+            "columns hold numbers; use tacit.tree, or a forest for categories."
+        )
+    X = check_array(X, dtype=np.float64, ensure_all_finite="allow-nan")
+    n_outputs = len(getattr(model, "classes_", members[0].tree_.flat[0]))
+    values, base = np.zeros((*X.shape, n_outputs)), np.zeros(n_outputs)
+    for member, columns in zip(members, model.estimators_features_):
+        own = shap_values(member.tree_, X[:, columns], n_jobs=n_jobs)
+        # Members know classes by their numbers, and only those that were drawn.
+        outputs = np.asarray(member.classes_, dtype=int) if hasattr(model, "classes_") else np.arange(n_outputs)
+        part = np.zeros((len(X), len(columns), n_outputs))
+        part[:, :, outputs] = own.values.reshape(*own.values.shape[:2], -1)
+        np.add.at(values, (slice(None), columns), part / len(members))
+        base[outputs] += np.ravel(own.base) / len(members)
+    names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
+    if n_outputs == 1:
+        return Explanation(values[:, :, 0], float(base[0]), X, names)
+    return Explanation(values, base, X, names)
 
 
 def expectation(tree: Tree, value: np.ndarray) -> np.ndarray:
