@@ -1,11 +1,18 @@
 """Displays of boosting."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from tacit.ensemble import AdaBoostClassifier, GradientBoostingClassifier, GradientBoostingRegressor
+from tacit.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestRegressor,
+)
 from tacit.plot import ImportancesDisplay, PartialDependenceDisplay, RoundsDisplay
+from tacit.tree import DecisionTreeRegressor
 
 
 def test_errors_by_rounds():
@@ -54,3 +61,25 @@ def test_partial_dependence_of_a_sum_is_its_term():
     assert PartialDependenceDisplay.from_estimator(classifier, X, 1, label=False).mean.max() <= 1
     with pytest.raises(ValueError, match=r"label=3 is no class of the estimator"):
         PartialDependenceDisplay.from_estimator(classifier, X, 1, label=3)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_categories_are_drawn_by_level(library):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=80), "s": np.array(["a", "b", "c"])[rng.integers(0, 3, 80)]})
+    frame["c"] = pd.Categorical(np.where(rng.random(80) < 0.5, "p", None))
+    y = frame["x"] + 3 * (frame["s"] == "b")
+    frame = frame if library == "pandas" else pytest.importorskip("polars").from_pandas(frame)
+    model = DecisionTreeRegressor(min_samples_leaf=5).fit(frame, y)
+    display = PartialDependenceDisplay.from_estimator(model, frame, "s")
+    assert display.levels == [each.get_text() for each in display.ax_.get_xticklabels()] == ["a", "b", "c"]
+    assert display.mean[1] - display.mean[0] > 2
+    assert PartialDependenceDisplay.from_estimator(model, frame, 2).levels == ["p"]
+    numbers = PartialDependenceDisplay.from_estimator(model, frame, "x")
+    assert not numbers.levels
+    assert numbers.mean[-1] > numbers.mean[0]
+
+
+def test_what_has_no_rounds_is_refused():
+    with pytest.raises(TypeError, match="a RandomForestRegressor has no rounds; RoundsDisplay draws gradient boosting"):
+        RoundsDisplay.from_estimator(RandomForestRegressor(2).fit([[0.0], [1.0]], [0.0, 1.0]))

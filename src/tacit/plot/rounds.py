@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .display import Display
 from .style import MUTED, Axes, colours
@@ -57,6 +58,11 @@ class RoundsDisplay(Display, figsize=(5.2, 3.6)):
         -------
         RoundsDisplay
         """
+        if not hasattr(estimator, "staged_predict"):
+            raise TypeError(
+                f"a {type(estimator).__name__} has no rounds; RoundsDisplay draws gradient boosting and AdaBoost."
+            )
+        check_is_fitted(estimator)
         if X is not None:
             y, wrong = np.asarray(y), hasattr(estimator, "classes_")
             told = [said != y if wrong else (said - y) ** 2 for said in estimator.staged_predict(X)]
