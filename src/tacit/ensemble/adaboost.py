@@ -343,7 +343,7 @@ class AdaBoostClassifier(ClassifierMixin, Votes):
                 "tacit.tree.DecisionTreeClassifier."
             )
         cells, terms, base = self._rows(X, reset=False), self._terms(), np.zeros(self.n_classes_)
-        if self._forest is None:
+        if isinstance(first, DecisionTreeClassifier):
             cells = first._rows(cells)
         if self.n_classes_ == 2:  # the decision is the difference
             return cells, [(tree, value[:, 1:] - value[:, :1]) for tree, value in terms], base[:1]

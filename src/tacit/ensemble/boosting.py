@@ -187,7 +187,7 @@ class Boosting(Boosted):
             self.levels_ = None
             if self.is_categorical_ is not None:
                 self.levels_ = Levels.of(X, self.is_categorical_, len(X))
-                self._check_levels(X)
+                self._check_levels(self.levels_, X)
         if self.levels_ is not None and np.ndim(X) == 2 and np.shape(X)[1] == len(self.levels_.mask):
             X = self.levels_.numbered(X)
         return check_rows(self, X, reset=reset, ensure_all_finite=False)
@@ -197,9 +197,9 @@ class Boosting(Boosted):
         found = categorical_columns(self.categorical_features, X)
         return coded_columns(X) if isinstance(self.categorical_features, str) else found
 
-    def _check_levels(self, X: Any) -> None:
+    def _check_levels(self, levels: Levels, X: Any) -> None:
         """Raise where a column has more levels than there are bins."""
-        for j, values in enumerate(self.levels_.values):
+        for j, values in enumerate(levels.values):
             if len(values) > self.max_bins:
                 told = repr(columns_of(X)[j][0]) if hasattr(X, "columns") else f"at index {j}"
                 raise ValueError(

@@ -295,7 +295,7 @@ class NeighborsEstimator(DissimilarityEstimator):
         """Which queries have no observed cell."""
         if not self._takes_missing or not isinstance(Q, np.ndarray) or Q.dtype.kind != "f":
             return np.zeros(Q.shape[0], dtype=bool)
-        return np.isnan(Q).all(axis=1)
+        return np.asarray(np.isnan(Q).all(axis=1))
 
     def _queries(self, X: Any) -> tuple[Any, np.ndarray, Search]:
         """Queries as the search takes them, and which row of the fit each is (−1: none)."""

@@ -121,10 +121,11 @@ class PartialDependenceDisplay(Display, figsize=(4.8, 3.6)):
         if not 0 <= j < len(columns):
             raise ValueError(f"column={column!r} is none of X, which has {len(columns)} columns.")
         name, cells = columns[j]
+        grid: Any = []
         numbers = as_numbers(cells)
         if numbers is not None:
             seen = numbers[0][~np.isnan(numbers[0])]
-            grid = _spread(seen, n_values) if len(seen) else []
+            grid = _spread(seen, n_values) if len(seen) else grid
         else:
             found = {cell for cell in as_objects(cells) if not is_missing(cell)}
             grid = sorted(found, key=lambda cell: (isinstance(cell, str), cell))

@@ -173,7 +173,8 @@ def _mean_of_members(model: Any, X: Any, n_jobs: int | None) -> Explanation:
         outputs = np.asarray(member.classes_, dtype=int) if hasattr(model, "classes_") else np.arange(n_outputs)
         part = np.zeros((len(X), len(columns), n_outputs))
         part[:, :, outputs] = own.values.reshape(*own.values.shape[:2], -1)
-        np.add.at(values, (slice(None), columns), part / len(members))
+        for place, column in enumerate(columns):  # one may be there twice
+            values[:, column] += part[:, place] / len(members)
         base[outputs] += np.ravel(own.base) / len(members)
     names = [str(name) for name in getattr(model, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])]
     if n_outputs == 1:
