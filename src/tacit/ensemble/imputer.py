@@ -228,8 +228,8 @@ class ForestImputer(TransformerMixin, Grown):
             if not gone[:, j].any():
                 continue
             levels, typed = self.levels_[j] if self.levels_ else [], as_numbers(column)
-            told = [levels[int(code)] for code in filled[:, j]] if levels else filled[:, j]
-            told = np.round(filled[:, j]).astype(int) if typed is not None and typed[1] and not levels else told
+            told = [levels[int(code)] for code in filled[:, j]] if levels else filled[:, j].tolist()
+            told = np.round(filled[:, j]).astype(int).tolist() if typed is not None and typed[1] and not levels else told
             cells = np.fromiter(as_objects(column), dtype=object, count=len(gone))
             cells[gone[:, j]] = np.fromiter(told, dtype=object, count=len(gone))[gone[:, j]]
             made[name] = cells

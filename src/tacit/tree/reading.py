@@ -55,7 +55,7 @@ def open_rows(model: Any, X: Any, *, reset: bool) -> np.ndarray:
     if asked is not None and is_table(X):
         X = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
         if hasattr(X, "columns"):
-            check_names(X.columns)
+            check_names(getattr(X, "column_names", X.columns))
         if by_dtype and not reset and not model.levels_:
             return _numbers(model, X, reset)
         columns = columns_of(X)
