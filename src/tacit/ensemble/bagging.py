@@ -104,7 +104,8 @@ class _Bagging:
 
     def _make_estimator(self, append: bool = True, random_state: Any = None) -> Any:
         made = super()._make_estimator(append=append, random_state=random_state)  # type: ignore[misc]
-        return _OfCells(made, self._frame) if "_frame" in self.__dict__ else made
+        frame = self.__dict__.get("_frame")
+        return made if frame is None else _OfCells(made, frame)
 
     def _told(self, method: str, X: Any, params: dict) -> Any:
         """What scikit-learn's method says; of a table, by estimators that are given its rows."""

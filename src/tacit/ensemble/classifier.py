@@ -150,7 +150,11 @@ class RandomForestClassifier(ClassifierMixin, ForestEstimator):
 
     def _among(self, known: Any, y: Any) -> Any:
         columns: Any = np.asarray(y).reshape(len(y), -1).T if np.ndim(y) else []
-        gone = [row for row, each in enumerate(np.asarray(y, dtype=object).tolist()) if np.ndim(each) == 0 and is_missing(each)]
+        gone = [
+            row
+            for row, each in enumerate(np.asarray(y, dtype=object).tolist())
+            if np.ndim(each) == 0 and is_missing(each)
+        ]
         if gone:
             raise ValueError(f"y has no label in row {gone[0]}, but a missing value such as NaN; drop unlabelled rows.")
         for classes, column in zip(known if isinstance(known, list) else [known], columns):

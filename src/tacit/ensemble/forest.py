@@ -163,7 +163,9 @@ class ForestEstimator(Grown):
         weight = check_weight(sample_weight, len(X))
         weight = share if weight is None else weight * share
         if not weight.any():
-            raise ValueError("sample_weight and class_weight leave no row with a weight above 0; at least one must count.")
+            raise ValueError(
+                "sample_weight and class_weight leave no row with a weight above 0; at least one must count."
+            )
         self._counted = None if weight.all() else np.flatnonzero(weight > 0).astype(np.int32)
         if not going_on:
             self._rng_state = check_random_state(self.random_state)

@@ -222,14 +222,17 @@ class ForestImputer(TransformerMixin, Grown):
     def _as_table(self, X: Any, filled: np.ndarray) -> Any:
         """X with its missing cells filled; the others stay as they were given."""
         X = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
-        gone, made = missing_cells(X), {}
+        gone = missing_cells(X)
+        made: dict[Any, np.ndarray | None] = {}
         for j, (name, column) in enumerate(columns_of(X)):
             made[name] = None
             if not gone[:, j].any():
                 continue
             levels, typed = self.levels_[j] if self.levels_ else [], as_numbers(column)
             told = [levels[int(code)] for code in filled[:, j]] if levels else filled[:, j].tolist()
-            told = np.round(filled[:, j]).astype(int).tolist() if typed is not None and typed[1] and not levels else told
+            told = (
+                np.round(filled[:, j]).astype(int).tolist() if typed is not None and typed[1] and not levels else told
+            )
             cells = np.fromiter(as_objects(column), dtype=object, count=len(gone))
             cells[gone[:, j]] = np.fromiter(told, dtype=object, count=len(gone))[gone[:, j]]
             made[name] = cells

@@ -274,7 +274,9 @@ class RandomForestRegressor(RegressorMixin, ForestEstimator):
             return np.full(len(X), -np.inf), np.full(len(X), np.inf)
         inside, beyond = min(reach, KNEE), max(reach - KNEE, 0.0)
         leaves = self._forest.leaves(X, self.n_jobs)
-        found = self._quantiles_of(leaves, np.ones(leaves.shape, bool), np.array([0.5 - 0.5 * inside, 0.5 + 0.5 * inside]))
+        found = self._quantiles_of(
+            leaves, np.ones(leaves.shape, bool), np.array([0.5 - 0.5 * inside, 0.5 + 0.5 * inside])
+        )
         return found[:, 0] - beyond, found[:, 1] + beyond
 
     def _reach(self, level: float) -> float:

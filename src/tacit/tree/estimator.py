@@ -261,7 +261,8 @@ class TreeEstimator(Grown):
     def _teller(self) -> Teller:
         check_is_fitted(self)
         classes = getattr(self, "classes_", None)
-        return Teller(self.tree_, self._column_names(), self.levels_, classes if self.n_outputs_ == 1 else None)
+        X = self._learned[0] if hasattr(self, "_learned") else None
+        return Teller(self.tree_, self._column_names(), self.levels_, classes if self.n_outputs_ == 1 else None, X)
 
     def rules(self, max_depth: int = 10, digits: int = 4) -> str:
         """The tree as nested rules, a line a node.
@@ -407,7 +408,9 @@ class TreeEstimator(Grown):
             return fold
         check_number("cv", cv, numbers.Integral, 2)
         if n_rows == 1:
-            raise ValueError(f"prune(cv={cv}) needs at least 2 rows to hold some out, but the tree has 1; fit on more rows.")
+            raise ValueError(
+                f"prune(cv={cv}) needs at least 2 rows to hold some out, but the tree has 1; fit on more rows."
+            )
         if int(cv) > n_rows:
             raise ValueError(f"cv={cv} exceeds the {n_rows} rows; use at most {n_rows} folds.")
         return check_random_state(self.random_state).permutation(np.arange(n_rows) % cv)
