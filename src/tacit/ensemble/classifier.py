@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_number
+from ..checks import as_numpy, check_number
 from ..declared import Numbers, Spec
 from ..frames import is_missing
 from ..tree.classifier import (
@@ -151,9 +151,7 @@ class RandomForestClassifier(ClassifierMixin, ForestEstimator):
     def _among(self, known: Any, y: Any) -> Any:
         columns: Any = np.asarray(y).reshape(len(y), -1).T if np.ndim(y) else []
         gone = [
-            row
-            for row, each in enumerate(np.asarray(y, dtype=object).tolist())
-            if np.ndim(each) == 0 and is_missing(each)
+            row for row, each in enumerate(np.asarray(as_numpy(y)).tolist()) if np.ndim(each) == 0 and is_missing(each)
         ]
         if gone:
             raise ValueError(f"y has no label in row {gone[0]}, but a missing value such as NaN; drop unlabelled rows.")

@@ -59,11 +59,11 @@ def open_rows(model: Any, X: Any, *, reset: bool) -> np.ndarray:
         if by_dtype and not reset and not model.levels_:
             return _numbers(model, X, reset)
         columns = columns_of(X)
-        typed = [as_numbers(column) is not None for _, column in columns]
-        if by_dtype and reset and all(typed):
+        typed = (reset or not by_dtype) and all(as_numbers(column) is not None for _, column in columns)
+        if by_dtype and reset and typed:
             model.levels_ = []
             return _numbers(model, X, reset)
-        if by_dtype or not all(typed):
+        if by_dtype or not typed:
             names = [name for name, _ in columns] if hasattr(X, "columns") else None
             chosen = [] if by_dtype or not reset else _chosen(asked, len(columns), names)
             _check_feature_names(model, X, reset=reset)

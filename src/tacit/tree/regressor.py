@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ..base.settings import KW_ONLY, settings
+from ..checks import as_numpy
+from ..kernels import backend
 from .estimator import TreeEstimator
 from .grown import Tree
 from .growth import Targets
@@ -41,9 +43,9 @@ def open_numbers(model: Any, y: Any, n_rows: int) -> np.ndarray:
 
 def check_no_text(model: Any, y: Any) -> None:
     """Raise where y holds a text that is no number."""
-    if np.asarray(y).dtype.kind not in "OUS":
+    if y is None or backend(y) == "torch" or (y := np.asarray(as_numpy(y))).dtype.kind not in "OUS":
         return
-    for cell in np.asarray(y, dtype=object).ravel():
+    for cell in y.ravel().tolist():
         if isinstance(cell, str):
             try:
                 float(cell)
