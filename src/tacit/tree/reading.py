@@ -138,7 +138,11 @@ def _read(name: Any, column: Any) -> tuple[np.ndarray | None, list]:
 
 def _coded(model: Any, columns: list, reset: bool, chosen: list[int] | None) -> np.ndarray:
     """A table of numbers and categories; `chosen` are the columns of categories, None where the cells tell."""
-    read = [_read(name, column) for name, column in columns]
+    known = [] if reset else model.levels_  # what is known to be levels needs no look at its cells
+    read = [
+        (None, as_objects(column)) if known and known[j] else _read(name, column)
+        for j, (name, column) in enumerate(columns)
+    ]
 
     def cells(j: int) -> list:
         return read[j][1] or as_objects(columns[j][1])
