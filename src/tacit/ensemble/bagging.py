@@ -5,19 +5,124 @@ f(x) = Σ_b f_b(x) / B
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 from sklearn import ensemble
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
+from ..base.supervised import coded_classes
+from ..checks import check_weight
+from ..frames import CONTAINERS, check_names, package
 from ..tree import DecisionTreeClassifier, DecisionTreeRegressor
+from ..tree.regressor import check_no_text
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
 
 
-class _Curve:
-    """The error out of bag as estimators are added."""
+def _is_frame(X: Any) -> bool:
+    return package(X) in CONTAINERS and hasattr(X, "columns")
+
+
+def _cells_of(frame: Any) -> np.ndarray:
+    """The numbers of a table's cells, row by row: what scikit-learn draws rows and columns of in its stead."""
+    n, d = frame.shape
+    return np.arange(n * d).reshape(n, d)
+
+
+class _OfCells:
+    """An estimator that is given numbers of cells, and takes the rows and columns of a table that they tell of."""
+
+    def __init__(self, estimator: Any, frame: Any):
+        self.estimator, self.frame = estimator, frame
+
+    def _rows(self, cells: np.ndarray) -> Any:
+        d = self.frame.shape[1]
+        rows = cells[:, 0] // d
+        columns = list(dict.fromkeys((cells[0] % d).tolist())) if len(cells) else []  # each once, however often drawn
+        if package(self.frame) == "pandas":
+            return self.frame.iloc[rows, columns]
+        if package(self.frame) == "polars":
+            return self.frame[:, columns][rows]
+        return self.frame.select(columns).take(rows)
+
+    def fit(self, cells: np.ndarray, y: Any, **settings: Any) -> Any:
+        self.estimator.fit(self._rows(cells), y, **settings)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name in ("estimator", "frame"):  # not there yet while it is read from a pickle
+            raise AttributeError(name)
+        found = getattr(self.estimator, name)
+        if name in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+            return lambda cells, **settings: found(self._rows(cells), **settings)
+        return found
+
+
+class _Bagging:
+    """What both have beside scikit-learn's: tables stay tables, so that columns keep their types, and the error out of bag."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Any:
+        """Fit the estimators.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, table} of shape (n_samples, n_features)
+            Rows. Of a data frame or Arrow table, estimators are given tables.
+        y : array-like of shape (n_samples,)
+            What is to be predicted.
+        sample_weight : array-like of shape (n_samples,), optional
+            By what rows are drawn.
+        **fit_params
+            As in scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        model: Any = self
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        model._check_y(y)
+        model._framed = _is_frame(X)
+        learn = super().fit  # type: ignore[misc]
+        if not model._framed:
+            weight = None if sample_weight is None else check_weight(sample_weight, _num_samples(X))
+            return learn(X, y, weight, **fit_params)
+        check_names(getattr(X, "column_names", X.columns))
+        weight = check_weight(sample_weight, X.shape[0])
+        model._frame = X
+        try:
+            learn(_cells_of(X), y, weight, **fit_params)
+        finally:
+            del model._frame
+        model.estimators_ = [each.estimator if isinstance(each, _OfCells) else each for each in model.estimators_]
+        _check_feature_names(self, X, reset=True)
+        return self
+
+    def _make_estimator(self, append: bool = True, random_state: Any = None) -> Any:
+        made = super()._make_estimator(append=append, random_state=random_state)  # type: ignore[misc]
+        frame = self.__dict__.get("_frame")
+        return made if frame is None else _OfCells(made, frame)
+
+    def _told(self, method: str, X: Any, params: dict) -> Any:
+        """What scikit-learn's method says; of a table, by estimators that are given its rows."""
+        check_is_fitted(self)
+        if not (_is_frame(X) and self.__dict__.get("_framed")):
+            return getattr(super(), method)(X, **params)
+        check_names(getattr(X, "column_names", X.columns))
+        _check_feature_names(self, X, reset=False)
+        _check_n_features(self, X, reset=False)
+        bound: Any = copy(self)
+        bound.__dict__.pop("feature_names_in_", None)
+        bound.estimators_ = [_OfCells(estimator, X) for estimator in bound.estimators_]
+        return getattr(bound, method)(_cells_of(X), **params)
+
+    def predict(self, X: Any, **params: Any) -> np.ndarray:
+        """What the estimators predict together, (n_samples,)."""
+        return self._told("predict", X, params)
 
     def oob_curve(self, X: Any, y: Any) -> np.ndarray:
         """The error of rows out of bag by the first estimators: the share of errors, or the mean squared error.
@@ -34,14 +139,16 @@ class _Curve:
         """
         check_is_fitted(self)
         model: Any = self
-        X, y = np.asarray(X), np.asarray(y)
+        framed, y = _is_frame(X) and model._framed, np.asarray(y)
+        cells = _cells_of(X) if framed else np.asarray(X)
         total: Any = None
-        count, curve = np.zeros(len(X)), []
+        count, curve = np.zeros(len(cells)), []
         for estimator, rows, columns in zip(model.estimators_, model.estimators_samples_, model.estimators_features_):
-            out = np.setdiff1d(np.arange(len(X)), rows)
-            told = model._told_by(estimator, X[out][:, columns]) if len(out) else None
+            out = np.setdiff1d(np.arange(len(cells)), rows)
+            teller = _OfCells(estimator, X) if framed else estimator
+            told = model._told_by(teller, cells[out][:, columns]) if len(out) else None
             if told is not None:
-                total = np.zeros((len(X), *told.shape[1:])) if total is None else total
+                total = np.zeros((len(cells), *told.shape[1:])) if total is None else total
                 total[out] += told
                 count[out] += 1
             seen = count > 0
@@ -49,8 +156,11 @@ class _Curve:
         return np.array(curve)
 
 
-class BaggingClassifier(_Curve, ensemble.BaggingClassifier):
+class BaggingClassifier(_Bagging, ensemble.BaggingClassifier):
     """Bagging of classifiers: scikit-learn's, of tacit's decision trees where no estimator is given.
+
+    Of tables, estimators are given tables: columns keep their types. `tacit.save` does not write it, since its estimators may be
+    of any library; `joblib.dump` does.
 
     Parameters
     ----------
@@ -80,6 +190,22 @@ class BaggingClassifier(_Curve, ensemble.BaggingClassifier):
     def _get_estimator(self) -> Any:
         return DecisionTreeClassifier() if self.estimator is None else self.estimator
 
+    def _check_y(self, y: Any) -> None:
+        coded_classes(self, y)
+
+    def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
+        """The mean of the estimators' probabilities, (n_samples, n_classes)."""
+        return self._told("predict_proba", X, params)
+
+    def predict_log_proba(self, X: Any, **params: Any) -> np.ndarray:
+        """Logarithms of `predict_proba`."""
+        return self._told("predict_log_proba", X, params)
+
+    @available_if(lambda self: hasattr(self._get_estimator(), "decision_function"))
+    def decision_function(self, X: Any, **params: Any) -> np.ndarray:
+        """The mean of the estimators' decision functions."""
+        return self._told("decision_function", X, params)
+
     def _told_by(self, estimator: Any, X: np.ndarray) -> np.ndarray:
         if hasattr(estimator, "predict_proba"):
             told = np.zeros((len(X), len(self.classes_)))
@@ -91,8 +217,11 @@ class BaggingClassifier(_Curve, ensemble.BaggingClassifier):
         return float((self.classes_[total.argmax(axis=1)] != y).mean())
 
 
-class BaggingRegressor(_Curve, ensemble.BaggingRegressor):
+class BaggingRegressor(_Bagging, ensemble.BaggingRegressor):
     """Bagging of regressors: scikit-learn's, of tacit's decision trees where no estimator is given.
+
+    Of tables, estimators are given tables: columns keep their types. `tacit.save` does not write it, since its estimators may be
+    of any library; `joblib.dump` does.
 
     Parameters
     ----------
@@ -122,6 +251,9 @@ class BaggingRegressor(_Curve, ensemble.BaggingRegressor):
 
     def _get_estimator(self) -> Any:
         return DecisionTreeRegressor() if self.estimator is None else self.estimator
+
+    def _check_y(self, y: Any) -> None:
+        check_no_text(self, y)
 
     def _told_by(self, estimator: Any, X: np.ndarray) -> np.ndarray:
         return np.asarray(estimator.predict(X))

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_number
+from ..checks import as_numpy, check_number
 from ..declared import Numbers, Spec
+from ..frames import is_missing
 from ..tree.classifier import (
     CLASSES,
     CRITERIA,
@@ -149,10 +150,18 @@ class RandomForestClassifier(ClassifierMixin, ForestEstimator):
 
     def _among(self, known: Any, y: Any) -> Any:
         columns: Any = np.asarray(y).reshape(len(y), -1).T if np.ndim(y) else []
+        gone = [
+            row for row, each in enumerate(np.asarray(as_numpy(y)).tolist()) if np.ndim(each) == 0 and is_missing(each)
+        ]
+        if gone:
+            raise ValueError(f"y has no label in row {gone[0]}, but a missing value such as NaN; drop unlabelled rows.")
         for classes, column in zip(known if isinstance(known, list) else [known], columns):
             if (new := np.setdiff1d(column, classes)).size:
                 told = ", ".join(map(str, classes))
-                raise ValueError(f"y holds the class {new[0]!r}, but those that are known are {told}.")
+                raise ValueError(
+                    f"y holds the class {new.tolist()[0]!r}, but those that are known are {told}; name all classes in the "
+                    "first partial_fit, as classes=[…], or fit again on all rows."
+                )
         return y
 
     def _renumbered(self, targets: Targets, share: np.ndarray, known: Any, n_rows: int) -> tuple[Targets, np.ndarray]:

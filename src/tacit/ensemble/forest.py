@@ -23,7 +23,7 @@ from ..tree.reading import open_rows
 
 __all__ = ["ForestEstimator"]
 
-CACHES = ("_laid_out", "_made", "_rows_by_leaf", "_margin_of")
+CACHES = ("_laid_out", "_made", "_rows_by_leaf", "_reaches")
 """What is made again where it is gone."""
 
 
@@ -162,6 +162,11 @@ class ForestEstimator(Grown):
             targets, share = self._renumbered(targets, share, known, len(X))
         weight = check_weight(sample_weight, len(X))
         weight = share if weight is None else weight * share
+        if not weight.any():
+            raise ValueError(
+                "sample_weight and class_weight leave no row with a weight above 0; at least one must count."
+            )
+        self._counted = None if weight.all() else np.flatnonzero(weight > 0).astype(np.int32)
         if not going_on:
             self._rng_state = check_random_state(self.random_state)
             self.trees_, self.seeds_ = [], np.empty(0, np.int64)
@@ -199,14 +204,16 @@ class ForestEstimator(Grown):
 
     def _bag(self, seed: int, n_rows: int) -> np.ndarray:
         """The rows in the bag of a tree, which are those of scikit-learn's forests of the same seed."""
-        return np.random.RandomState(seed).randint(0, n_rows, self.n_drawn_, dtype=np.int32)
+        rows = np.random.RandomState(seed).randint(0, n_rows, self.n_drawn_, dtype=np.int32)
+        counted = self.__dict__.get("_counted")
+        if counted is None or np.isin(rows, counted).any():
+            return rows
+        # A bag without weight teaches nothing: it is drawn among the rows that have some.
+        return counted[np.random.RandomState(seed).randint(0, len(counted), self.n_drawn_)]
 
     def _tree(self, ranked: Ranked, targets: Targets, weight: np.ndarray, rules: Rules, seed: int) -> Tree:
         counts = self._counts(seed, len(weight))
-        bag = counts * weight
-        if not bag.any():
-            bag = counts * 1.0  # a bag of rows without weight tells as much as any
-        bag = bag * self._bag_share(targets, counts)
+        bag = counts * weight * self._bag_share(targets, counts)
         # As a tree of this seed draws, so that it can be grown again alone.
         tree = grow(ranked, targets, bag, rules, check_random_state(seed).randint(2**31 - 1))
         if self.ccp_alpha > 0:
@@ -261,6 +268,12 @@ class ForestEstimator(Grown):
         X = self._rows(X)
         if not self.bootstrap:
             raise ValueError("rows out of bag are only there if bootstrap=True.")
+        n_fit = self.__dict__.get("_n_rows", self.n_drawn_ if self.max_samples is None else len(X))
+        if len(X) != n_fit:
+            raise ValueError(
+                f"permutation_importance shuffles rows out of bag and needs the {n_fit} rows of fit in their order, but X has "
+                f"{len(X)} rows; for other rows use sklearn.inspection.permutation_importance."
+            )
         told = self._truth(y, len(X))
         rise = np.zeros(self.n_features_in_)
         for seed, tree in zip(self.seeds_, self.trees_):

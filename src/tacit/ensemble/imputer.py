@@ -14,7 +14,7 @@ from ..base.rows import RowsEstimator
 from ..base.settings import KW_ONLY, settings
 from ..checks import check_number
 from ..declared import Either, Label, Listed, Numbers, Part, Whole
-from ..frames import columns_of, is_table, missing_cells, with_columns
+from ..frames import as_numbers, as_objects, assemble, columns_of, is_table, missing_cells, package
 from ..tree.estimator import Grown
 from ..tree.reading import open_rows
 from .classifier import RandomForestClassifier
@@ -222,19 +222,21 @@ class ForestImputer(TransformerMixin, Grown):
     def _as_table(self, X: Any, filled: np.ndarray) -> Any:
         """X with its missing cells filled; the others stay as they were given."""
         X = np.array(X, dtype=object) if isinstance(X, (list, tuple)) else X
-        gone, made = missing_cells(X), {}
+        gone = missing_cells(X)
+        made: dict[Any, np.ndarray | None] = {}
         for j, (name, column) in enumerate(columns_of(X)):
+            made[name] = None
             if not gone[:, j].any():
                 continue
-            levels = self.levels_[j] if self.levels_ else []
-            told = [levels[int(code)] for code in filled[:, j]] if levels else filled[:, j]
-            if hasattr(column, "where") and hasattr(column, "index"):  # pandas keeps the type of a column
-                made[name] = column.where(~gone[:, j], type(column)(told, index=column.index))
-            else:
-                cells = np.array(column, dtype=object)
-                cells[gone[:, j]] = np.array(told, dtype=object)[gone[:, j]]
-                made[name] = cells
-        return with_columns(X, made)
+            levels, typed = self.levels_[j] if self.levels_ else [], as_numbers(column)
+            told = [levels[int(code)] for code in filled[:, j]] if levels else filled[:, j].tolist()
+            told = (
+                np.round(filled[:, j]).astype(int).tolist() if typed is not None and typed[1] and not levels else told
+            )
+            cells = np.fromiter(as_objects(column), dtype=object, count=len(gone))
+            cells[gone[:, j]] = np.fromiter(told, dtype=object, count=len(gone))[gone[:, j]]
+            made[name] = cells
+        return assemble(made, package(X), X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns, those of the input.

@@ -26,7 +26,9 @@ __all__ = ["ExtraTreesRegressor", "RandomForestRegressor"]
 
 compiled = lazy("leaves")
 CALIBRATED = 2000
-"""Rows by which intervals are widened, at most."""
+"""Rows by which intervals are calibrated, at most."""
+KNEE = 0.8
+"""The share between quantiles up to which intervals widen by quantiles, and from which on by a distance."""
 
 
 @settings
@@ -248,39 +250,70 @@ class RandomForestRegressor(RegressorMixin, ForestEstimator):
         return self._quantiles_of(leaves, np.ones(leaves.shape, bool), levels)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds between which y lies with a probability: quantiles, moved so far that they hold as many targets out of bag.
+        """Bounds between which y lies with a probability: quantiles, chosen such that they hold as many targets out of bag.
+
+        Where far quantiles do not hold enough, both are moved apart by the same distance. Intervals of a higher level contain
+        those of a lower one.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows.
         level : float, default=0.9
-            The probability.
+            The probability, between 0 and 1.
 
         Returns
         -------
         low, high : ndarray of shape (n_samples,)
+            Infinite where there are too few rows for the level.
         """
-        check_number("level", level, (int, float, np.floating), 0, 1)
-        found = self.predict_quantiles(X, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-        margin = self._margin(float(level))
-        return np.minimum(found[:, 0] - margin, found.mean(axis=1)), np.maximum(
-            found[:, 1] + margin, found.mean(axis=1)
+        if not 0 < level < 1:
+            raise ValueError(f"level={level!r} is not a probability between 0 and 1, both excluded.")
+        X, reach = self._told_intervals(X), self._reach(float(level))
+        if np.isinf(reach):
+            return np.full(len(X), -np.inf), np.full(len(X), np.inf)
+        inside, beyond = min(reach, KNEE), max(reach - KNEE, 0.0)
+        leaves = self._forest.leaves(X, self.n_jobs)
+        found = self._quantiles_of(
+            leaves, np.ones(leaves.shape, bool), np.array([0.5 - 0.5 * inside, 0.5 + 0.5 * inside])
         )
+        return found[:, 0] - beyond, found[:, 1] + beyond
 
-    def _margin(self, level: float) -> float:
-        """By how much quantiles are moved apart: what ⌈(n + 1) level⌉ of the targets need, by trees that did not see them."""
-        kept = self.__dict__.setdefault("_margin_of", {})
-        if level not in kept:
+    def _reach(self, level: float) -> float:
+        """The reach that holds ⌈(n + 1) level⌉ of n targets out of bag; infinite of too few targets.
+
+        Up to `KNEE` it is the share between the two quantiles; what is above moves both ends outwards.
+        """
+        if "_reaches" not in self.__dict__:
             n = len(self.targets_)
             rows = np.unique(np.linspace(0, n - 1, min(n, CALIBRATED)).astype(int))
             counted = self.bags_[rows] == 0
             known = counted.any(axis=1)
-            rows, counted = rows[known], counted[known]
-            ends = self._quantiles_of(self.row_leaves_[rows], counted, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level]))
-            beyond = np.sort(np.maximum(ends[:, 0] - self.targets_[rows], self.targets_[rows] - ends[:, 1]))
-            kept[level] = float(beyond[min(math.ceil((len(rows) + 1) * level), len(rows)) - 1]) if len(rows) else 0.0
-        return kept[level]
+            self._reaches = np.sort(self._reaches_of(rows[known], counted[known]))
+        rank = math.ceil((len(self._reaches) + 1) * level - 1e-9)
+        return float(self._reaches[rank - 1]) if rank <= len(self._reaches) else np.inf
+
+    def _reaches_of(self, rows: np.ndarray, counted: np.ndarray) -> np.ndarray:
+        """The least reach that holds the target of each row, by the trees that count."""
+        ordered, y, found = np.sort(self.targets_), self.targets_[rows], np.empty(len(rows))
+        below, upto = np.searchsorted(ordered, y), np.searchsorted(ordered, y, side="right")
+        self._by_leaf()
+
+        def part(at: slice) -> None:
+            weights = self._weights(self.row_leaves_[rows[at]], counted[at])
+            cumulated = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights, axis=1)], axis=1)
+            cumulated /= cumulated[:, -1:]
+            place = np.arange(len(weights))
+            share = np.maximum(1.0 - 2.0 * cumulated[place, upto[at]], 2.0 * cumulated[place, below[at]] - 1.0)
+            least, most = (
+                ordered[np.minimum((cumulated[:, 1:] < end * (1 - 1e-12)).sum(axis=1), len(ordered) - 1)]
+                for end in (0.5 - 0.5 * KNEE, 0.5 + 0.5 * KNEE)
+            )
+            outside = np.maximum(least - y[at], y[at] - most)
+            found[at] = np.where(outside > 0, KNEE + outside, np.clip(share + 1e-12, 0.0, KNEE))
+
+        all_of(part, slices(len(rows), len(ordered)), thread_count(self.n_jobs))
+        return found
 
 
 @settings

@@ -153,7 +153,9 @@ class Structure:
 
     def chain(self, params: Any, block: Block) -> Chain:
         """The chain along the steps of a block."""
-        return Chain(params.start, params.move[None], ONE, np.arange(self.n_states))
+        # Arrays of a mapped file are read-only, for which every kernel would be compiled once more.
+        start, move = (np.require(each, requirements="W") for each in (params.start, params.move))
+        return Chain(start, move[None], ONE, np.arange(self.n_states))
 
     def gather(
         self, chain: Chain, first: np.ndarray, moves: np.ndarray, params: Any, block: Block

@@ -53,7 +53,12 @@ class Timed(Structure):
 
     def chain(self, params: Any, block: Block) -> Chain:
         lengths, which = recalled(block, "gaps", lambda: _distinct(_gaps(block)))
-        return Chain(params.start, exponentials(params.move, lengths), which, np.arange(self.n_states))
+        return Chain(
+            np.require(params.start, requirements="W"),
+            exponentials(params.move, lengths),
+            which,
+            np.arange(self.n_states),
+        )
 
     def gather(self, chain: Chain, first: np.ndarray, moves: np.ndarray, params: Any, block: Block) -> Any:
         lengths, _ = recalled(block, "gaps", lambda: _distinct(_gaps(block)))

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 import numbers
+from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
 from ..base.rows import RowsEstimator
 from ..base.settings import KW_ONLY, settings
@@ -24,7 +25,7 @@ from .drawing import drawn
 from .grown import Tree
 from .growth import Ranked, Rules, Targets, grow
 from .pruning import Collapse, Complexity, pruned
-from .reading import open_rows
+from .reading import one_row, open_rows
 from .text import Teller
 
 __all__ = ["TreeEstimator", "check_growth", "features_drawn", "rules_of"]
@@ -93,7 +94,8 @@ def monotone_of(model: Any, n_outputs: int, n_classes: int) -> np.ndarray | None
         raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
     if n_classes > 2:
         raise ValueError("Monotonicity constraints are not supported with multiclass classification")
-    told, d = np.asarray(model.monotonic_cst), model.n_features_in_
+    told, d = model.monotonic_cst, model.n_features_in_
+    told = np.asarray(_check_monotonic_cst(model, told) if isinstance(told, dict) else told)
     if told.shape != (d,):
         raise ValueError(f"monotonic_cst has shape {told.shape[0]} but the input data X has {d} features.")
     if not np.isin(told, (-1, 0, 1)).all():
@@ -157,6 +159,13 @@ class TreeEstimator(Grown):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_learned"}
+
+    def __deepcopy__(self, memo: dict) -> Self:
+        # Rows of fit are kept out of pickles, but a copy in memory shares them, so that it can be pruned.
+        memo[id(self)] = made = type(self).__new__(type(self))
+        for name, value in self.__dict__.items():
+            made.__dict__[name] = value if name == "_learned" else deepcopy(value, memo)
+        return made
 
     def _check_settings(self) -> None:
         check_growth(self, self._criteria)
@@ -252,7 +261,8 @@ class TreeEstimator(Grown):
     def _teller(self) -> Teller:
         check_is_fitted(self)
         classes = getattr(self, "classes_", None)
-        return Teller(self.tree_, self._column_names(), self.levels_, classes if self.n_outputs_ == 1 else None)
+        X = self._learned[0] if hasattr(self, "_learned") else None
+        return Teller(self.tree_, self._column_names(), self.levels_, classes if self.n_outputs_ == 1 else None, X)
 
     def rules(self, max_depth: int = 10, digits: int = 4) -> str:
         """The tree as nested rules, a line a node.
@@ -271,12 +281,12 @@ class TreeEstimator(Grown):
 
         Parameters
         ----------
-        row : array-like of shape (n_features,), or a table of one row
-            The row.
+        row : array-like of shape (n_features,), Series, or a table of one row
+            The row; the cells of a Series are taken by their names.
         digits : int, default=4
             Digits of numbers that count.
         """
-        X = self._rows(row if np.ndim(row) == 2 else [list(row)])
+        X = self._rows(one_row(self, row))
         if len(X) != 1:
             raise ValueError(f"explain takes one row, but {len(X)} were given.")
         nodes = self.tree_.decision_path(X).indices
@@ -397,6 +407,10 @@ class TreeEstimator(Grown):
                 )
             return fold
         check_number("cv", cv, numbers.Integral, 2)
+        if n_rows == 1:
+            raise ValueError(
+                f"prune(cv={cv}) needs at least 2 rows to hold some out, but the tree has 1; fit on more rows."
+            )
         if int(cv) > n_rows:
             raise ValueError(f"cv={cv} exceeds the {n_rows} rows; use at most {n_rows} folds.")
         return check_random_state(self.random_state).permutation(np.arange(n_rows) % cv)
