@@ -421,7 +421,7 @@ def test_remedies_can_be_taken():
     with pytest.raises(
         ValueError, match=r"'c' .* cardinality of 300; join its rare levels, leave it out, or use a forest"
     ):
-        GradientBoostingRegressor().fit(pd.DataFrame({"c": np.arange(300).astype(str)}), np.arange(300.0))
+        GradientBoostingRegressor().fit(pd.DataFrame({"c": [f"level {i}" for i in range(300)]}), np.arange(300.0))
     model = GradientBoostingRegressor(interval_cv=2).fit(rows, rows[:, 0])
     with pytest.raises(ValueError, match="level='a' is not a probability"):
         model.predict_interval(rows, "a")

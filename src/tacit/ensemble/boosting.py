@@ -552,8 +552,17 @@ def coded_columns(X: Any) -> np.ndarray | None:
 
 
 def _is_text(column: Any) -> bool:
-    """Whether a column of a data frame holds text."""
-    return as_numbers(column) is None and any(isinstance(cell, str) for cell in as_objects(column))
+    """Whether a column of a data frame holds text; numbers written as text are numbers, as scikit-learn reads them."""
+    return as_numbers(column) is None and any(isinstance(cell, str) and not _reads(cell) for cell in as_objects(column))
+
+
+def _reads(cell: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_tensor(X: Any) -> bool:
