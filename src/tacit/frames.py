@@ -15,7 +15,7 @@ from .notes import NoteError
 
 __all__ = [
     "CONTAINERS", "Batch", "Cells", "aligned", "as_given", "as_numbers", "as_objects", "assemble", "beside", "check_names",
-    "check_types", "columns_of", "holds_dates", "is_missing", "is_table", "package", "read_columns", "without",
+    "check_types", "columns_of", "holds_dates", "is_missing", "is_numeral", "is_table", "package", "read_columns", "without",
 ]  # fmt: skip
 
 
@@ -118,6 +118,15 @@ class Batch(dict):
     def n_rows(self) -> int:
         """How many rows these are."""
         return len(next(iter(self.values())).missing)
+
+
+def is_numeral(text: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def is_missing(cell: Any) -> bool:

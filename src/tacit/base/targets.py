@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..checks import as_numpy
+from ..frames import is_numeral
 from ..kernels import backend
 
 __all__ = ["refuse_text"]
 
 
-def refuse_text(model: Any, y: Any, classifier: str) -> None:
-    """Raise where a target is a text that is no number, naming it and the classifier that takes it."""
+def refuse_text(model: Any, y: Any) -> None:
+    """Raise where a target of a regressor is a text that is no number, naming it and the classifier that takes it."""
     y = as_numpy(y)
     if backend(y) == "torch":
         return
@@ -21,17 +22,10 @@ def refuse_text(model: Any, y: Any, classifier: str) -> None:
     if cells.dtype.kind not in "OU":
         return
     for place, cell in enumerate(cells.ravel().tolist()):
-        if isinstance(cell, str) and not _is_number(cell):
+        if isinstance(cell, str) and not is_numeral(cell):
             row = place // (cells.shape[1] if cells.ndim == 2 else 1)
+            name = type(model).__name__
             raise ValueError(
-                f"y holds {cell!r} (row {row}), but {type(model).__name__} predicts numbers; use {classifier} for classes, "
-                "or give numbers."
+                f"y holds {cell!r} (row {row}), but {name} predicts numbers; use {name.replace('Regressor', 'Classifier')} for "
+                "classes, or give numbers."
             )
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True

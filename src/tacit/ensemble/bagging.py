@@ -14,10 +14,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
 from ..base.supervised import coded_classes
+from ..base.targets import refuse_text
 from ..checks import check_weight
 from ..frames import CONTAINERS, check_names, package
 from ..tree import DecisionTreeClassifier, DecisionTreeRegressor
-from ..tree.regressor import check_no_text
 
 __all__ = ["BaggingClassifier", "BaggingRegressor"]
 
@@ -253,7 +253,7 @@ class BaggingRegressor(_Bagging, ensemble.BaggingRegressor):
         return DecisionTreeRegressor() if self.estimator is None else self.estimator
 
     def _check_y(self, y: Any) -> None:
-        check_no_text(self, y)
+        refuse_text(self, y)
 
     def _told_by(self, estimator: Any, X: np.ndarray) -> np.ndarray:
         return np.asarray(estimator.predict(X))

@@ -25,7 +25,7 @@ from ..base.settings import KW_ONLY, settings
 from ..base.supervised import Supervised
 from ..checks import as_numpy, check_choice, check_n_jobs, check_number, check_rows, check_weight
 from ..declared import Flag, Listed, Numbers, Part, Spec, Whole
-from ..frames import as_numbers, as_objects, columns_of
+from ..frames import as_numbers, as_objects, columns_of, is_numeral
 from ..kernels import host
 from ..source import Source
 from ..source.dask import is_dask
@@ -186,8 +186,7 @@ class Boosting(Boosted):
             self.is_categorical_ = self._categorical(X)
             self.levels_ = None
             if self.is_categorical_ is not None:
-                self.levels_ = Levels.of(X, self.is_categorical_, len(X))
-                self._check_levels(self.levels_, X)
+                self.levels_ = Levels.of(X, self.is_categorical_, self.max_bins)
         if self.levels_ is not None and np.ndim(X) == 2 and np.shape(X)[1] == len(self.levels_.mask):
             X = self.levels_.numbered(X)
         return check_rows(self, X, reset=reset, ensure_all_finite=False)
@@ -196,16 +195,6 @@ class Boosting(Boosted):
         """Which columns hold categories: those asked for, or those whose type says so and those of text."""
         found = categorical_columns(self.categorical_features, X)
         return coded_columns(X) if isinstance(self.categorical_features, str) else found
-
-    def _check_levels(self, levels: Levels, X: Any) -> None:
-        """Raise where a column has more levels than there are bins."""
-        for j, values in enumerate(levels.values):
-            if len(values) > self.max_bins:
-                told = repr(columns_of(X)[j][0]) if hasattr(X, "columns") else f"at index {j}"
-                raise ValueError(
-                    f"Categorical feature {told} is expected to have a cardinality <= {self.max_bins} but actually has a "
-                    f"cardinality of {len(values)}; join its rare levels, leave it out, or use a forest, which takes any number."
-                )
 
     def _is_streamed(self, X: Any) -> bool:
         return is_arrow(X) or is_dask(X) or isinstance(X, Source) or type(X).__name__ == "DataTable" or _is_tensor(X)
@@ -553,16 +542,9 @@ def coded_columns(X: Any) -> np.ndarray | None:
 
 def _is_text(column: Any) -> bool:
     """Whether a column of a data frame holds text; numbers written as text are numbers, as scikit-learn reads them."""
-    return as_numbers(column) is None and any(isinstance(cell, str) and not _reads(cell) for cell in as_objects(column))
-
-
-def _reads(cell: str) -> bool:
-    """Whether a text is a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+    return as_numbers(column) is None and any(
+        isinstance(cell, str) and not is_numeral(cell) for cell in as_objects(column)
+    )
 
 
 def _is_tensor(X: Any) -> bool:

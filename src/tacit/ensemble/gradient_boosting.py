@@ -152,7 +152,7 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):
 
     def _coded(self, y: Any) -> np.ndarray:
         if y is not None:
-            refuse_text(self, y, type(self).__name__.replace("Regressor", "Classifier"))
+            refuse_text(self, y)
             y = column_or_1d(as_numpy(y), warn=True)
         return self._suited(self._checked_targets(y)[:, 0])
 

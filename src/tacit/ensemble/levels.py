@@ -125,7 +125,7 @@ class Levels:
                 told = f"at index {j}" if isinstance(name, int) else repr(name)
                 raise ValueError(
                     f"Categorical feature {told} is expected to have a cardinality <= {most} but actually has a cardinality of "
-                    f"{len(values[j])}."
+                    f"{len(values[j])}; join its rare levels, leave it out, or use a forest, which takes any number."
                 )
         return cls(values, mask)
 

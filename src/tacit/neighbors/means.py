@@ -43,7 +43,7 @@ class MeanNeighbors(RegressorMixin, NeighborsEstimator):
         self._check_settings()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        refuse_text(self, y, type(self).__name__.replace("Regressor", "Classifier"))
+        refuse_text(self, y)
         y = check_array(as_numpy(y), ensure_2d=False, dtype=np.float64, ensure_all_finite=False, input_name="y")
         gone = np.isnan(y.reshape(len(y), -1)).any(axis=1)
         if gone.any():

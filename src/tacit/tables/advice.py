@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..frames import is_numeral
 from ..survey.column import ColumnInfo
 from ..survey.scores import mean_ranks
 from ..words import count, share
@@ -87,13 +88,13 @@ def rating_columns(table: DataTable) -> tuple[str, str, str] | None:
     if None in found or len({column.name for column in found if column}) < 3:
         return None
     user, item, rating = (column for column in found if column is not None)
-    ratings = rating.low is not None or (rating.levels and all(map(_is_number, rating.levels)))
+    ratings = rating.low is not None or (rating.levels and all(map(is_numeral, rating.levels)))
     return (user.name, item.name, rating.name) if ratings and _come_again(table, [user.name, item.name]) else None
 
 
 def _is_nameless(column: ColumnInfo) -> bool:
     """Whether the name of a column is a cell, or a number for want of a name."""
-    return _is_number(column.name) or column.name.removeprefix("column_").isdigit()
+    return is_numeral(column.name) or column.name.removeprefix("column_").isdigit()
 
 
 def _unnamed_ratings(table: DataTable) -> tuple[str, str, str] | None:
@@ -101,18 +102,10 @@ def _unnamed_ratings(table: DataTable) -> tuple[str, str, str] | None:
     batch = next(iter(table.reader.batches()))
     user, item, rating = ([str(cell) for cell in batch[c.name].originals()[: 5 * SAMPLE]] for c in table.columns[:3])
     levels, ids = set(rating), (len(set(user)), len(set(item)))
-    if not all(map(_is_number, levels)) or not 1 < len(levels) <= MOST_LEVELS or min(ids) <= len(levels):
+    if not all(map(is_numeral, levels)) or not 1 < len(levels) <= MOST_LEVELS or min(ids) <= len(levels):
         return None
     names = [column.name for column in table.columns[:3]]
     return (names[0], names[1], names[2]) if _come_again(table, names[:2]) else None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _come_again(table: DataTable, names: list[str]) -> bool:

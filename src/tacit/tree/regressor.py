@@ -8,13 +8,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from ..base.settings import KW_ONLY, settings
-from ..checks import as_numpy
-from ..kernels import backend
+from ..base.targets import refuse_text
 from .estimator import TreeEstimator
 from .grown import Tree
 from .growth import Targets
 
-__all__ = ["CRITERIA", "DecisionTreeRegressor", "ExtraTreeRegressor", "check_no_text", "open_numbers"]
+__all__ = ["CRITERIA", "DecisionTreeRegressor", "ExtraTreeRegressor", "open_numbers"]
 
 CRITERIA = ("squared_error", "friedman_mse", "absolute_error", "poisson")
 
@@ -23,7 +22,7 @@ def open_numbers(model: Any, y: Any, n_rows: int) -> np.ndarray:
     """Numbers to be predicted, (rows, outputs), checked for the criterion; sets `n_outputs_` of the model."""
     if hasattr(y, "tocsr"):
         raise TypeError("Sparse data was passed for y, but dense data is required; give y.toarray().")
-    check_no_text(model, y)
+    refuse_text(model, y)
     y = model._checked_targets(y)
     model.n_outputs_ = y.shape[1]
     if model.criterion == "poisson":
@@ -39,22 +38,6 @@ def open_numbers(model: Any, y: Any, n_rows: int) -> np.ndarray:
             "per row. Number of labels does not match number of samples."
         )
     return y
-
-
-def check_no_text(model: Any, y: Any) -> None:
-    """Raise where y holds a text that is no number."""
-    if y is None or backend(y) == "torch" or (y := np.asarray(as_numpy(y))).dtype.kind not in "OUS":
-        return
-    for cell in y.ravel().tolist():
-        if isinstance(cell, str):
-            try:
-                float(cell)
-            except ValueError:
-                name = type(model).__name__
-                raise ValueError(
-                    f"y holds {cell!r}, which is no number: {name} predicts numbers; use "
-                    f"{name.replace('Regressor', 'Classifier')} for classes."
-                ) from None
 
 
 @settings
