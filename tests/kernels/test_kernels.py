@@ -21,7 +21,7 @@ from tacit.families.factor import groups_of
 from tacit.graph.pairwise.arcs import Arcs
 from tacit.graph.schedule import Factor, compile_schedule, strides
 from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, kernel
-from tacit.kernels.jit import _cache_folder
+from tacit.kernels.jit import cache_folder
 from tacit.kernels.junction import new_plan
 from tacit.kernels.layout import pack_strips, strip_width, unpack_strips
 from tacit.kernels.mixture import exp, log1p
@@ -1005,9 +1005,9 @@ def test_an_unknown_kernel_is_named_with_those_there_are():
 USE_A_KERNEL = """
 import numpy as np
 from tacit.kernels import kernel
-from tacit.kernels.jit import _FOLDER
+from tacit.kernels.jit import cache_folder
 joint, evidence = np.zeros((2, 3)), np.empty(3)
-print(_FOLDER, kernel("normalise")(joint, np.log([0.5, 0.5]), np.ones(3), np.full(3, -1), evidence), joint.sum())
+print(cache_folder("mixture"), kernel("normalise")(joint, np.log([0.5, 0.5]), np.ones(3), np.full(3, -1), evidence), joint.sum())
 """
 
 
@@ -1026,24 +1026,30 @@ def test_a_user_without_a_home_has_no_cache_but_no_error(monkeypatch):
     for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    assert _cache_folder() is None
+    cache_folder.cache_clear()
+    assert cache_folder("mixture") is None
+    cache_folder.cache_clear()
 
 
-def test_compiled_kernels_are_kept_apart_whenever_a_source_changes(tmp_path, monkeypatch):
+def test_compiled_kernels_are_kept_apart_whenever_a_source_changes_that_they_use(tmp_path, monkeypatch):
     sources = tmp_path / "kernels"
     shutil.copytree(Path(tacit.kernels.__file__).parent, sources, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
 
-    def folder():
+    def folder(name):
         spec = importlib.util.spec_from_file_location("copied_jit", sources / "jit.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        return module._FOLDER
+        return module.cache_folder(name)
 
-    seen = [folder()]
-    assert folder() == seen[0]
-    assert Path(seen[0]).is_dir()
-    for path in sorted(sources.glob("*.py")):
+    assert Path(folder("runs")).is_dir()
+    for changed, used in [("runs", True), ("mixture", True), ("jit", True), ("__init__", True), ("growth", False)]:
+        before = folder("runs")
+        assert folder("runs") == before
+        path = sources / f"{changed}.py"
         path.write_text(path.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
-        seen.append(folder())
-    assert len(set(seen)) == len(seen) > 5
+        assert (folder("runs") != before) is used, changed
+    for path in sources.glob("*.py"):  # every way to import a helper is seen
+        text = path.read_text(encoding="utf-8")
+        assert "import tacit.kernels" not in text
+        assert "from tacit.kernels" not in text

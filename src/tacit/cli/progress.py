@@ -15,11 +15,9 @@ PREPARING = "preparing (once per machine; about half a minute)"
 
 def is_prepared() -> bool:
     """Whether compiled code is there from an earlier run, so that the first step will not take its time."""
-    import os
+    from ..kernels.jit import is_compiled
 
-    from ..kernels import jit
-
-    return jit._FOLDER is None or any(name.endswith(".nbc") for _, _, names in os.walk(jit._FOLDER) for name in names)
+    return is_compiled("mixture")
 
 
 def told_time(seconds: float) -> str:

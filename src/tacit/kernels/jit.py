@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import re
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +13,43 @@ from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-__all__ = ["inner", "jit", "jit_sums", "prefetch"]
+__all__ = ["cache_folder", "inner", "is_compiled", "jit", "jit_sums", "prefetch"]
 
 
-def _fingerprint():
-    """Digest of every kernel source: numba's own key misses helpers that live in other files."""
+_HERE = Path(__file__).parent
+_IMPORTS = re.compile(r"^\s*from \.(\w*) import", re.MULTILINE)
+
+
+@cache
+def _source(name):
+    """A kernel module's text, and the modules of this package that it imports."""
+    text = (_HERE / f"{name}.py").read_bytes()
+    return text, sorted({found or "__init__" for found in _IMPORTS.findall(text.decode())})
+
+
+def _fingerprint(name):
+    """Digest of a module's source and of all that it imports here: numba's own key misses helpers that live in other files."""
+    waiting, known = [name, "jit"], set()
+    while waiting:
+        if (module := waiting.pop()) not in known:
+            known.add(module)
+            waiting += _source(module)[1]
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+    for module in sorted(known):
+        digest.update(_source(module)[0])
     return digest.hexdigest()[:16]
 
 
-def _cache_folder():
-    """A writable folder for compiled kernels, or None: an unwritable cache must not stop a fit."""
+def _base():
+    """The folder of all compiled kernels; RuntimeError where the user has no home."""
+    return Path(os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tacit"
+
+
+@cache
+def cache_folder(name):
+    """A writable folder for the compiled kernels of a module, or None: an unwritable cache must not stop a fit."""
     try:
-        base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        folder = Path(base) / "tacit" / _fingerprint()
+        folder = _base() / f"{name}-{_fingerprint(name)}"
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return str(folder)
@@ -34,7 +57,10 @@ def _cache_folder():
         return None
 
 
-_FOLDER = _cache_folder()
+def is_compiled(name):
+    """Whether compiled kernels of a module are there from an earlier run, or never will be."""
+    folder = cache_folder(name)
+    return folder is None or any(Path(folder).rglob("*.nbc"))
 
 
 def jit(function):
@@ -61,10 +87,11 @@ def jit_sums(function):
 
 def _compile(function, fastmath, **options):
     config: Any = numba.config
-    before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER or config.CACHE_DIR
+    folder = cache_folder(Path(function.__code__.co_filename).stem)
+    before, config.CACHE_DIR = config.CACHE_DIR, folder or config.CACHE_DIR
     try:
         options = {"_nrt": True} | options  # said of all: whoever is called by `inner` would inherit it
-        return numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", cache=_FOLDER is not None, **options)(
+        return numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", cache=folder is not None, **options)(
             function
         )
     finally:
