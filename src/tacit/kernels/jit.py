@@ -42,7 +42,9 @@ def _fingerprint(name):
 
 def _base():
     """The folder of all compiled kernels; RuntimeError where the user has no home."""
-    return Path(os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tacit"
+    return (
+        Path(os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tacit"
+    )
 
 
 @cache
