@@ -433,6 +433,13 @@ def decode_cases(world):
     for joint, offsets, _, labels, start, move, which in chains(world):
         logs = np.log(start), np.log(np.maximum(move, 1e-300))
         yield joint, offsets, labels, *logs, which, np.zeros(joint.shape[1], np.int64), np.empty(len(offsets) - 1)
+    if world.d == 3:  # side by side, of any lengths, with many equal paths
+        rng, k = world.rng, world.n_classes
+        lengths = rng.integers(1, 60, 25)
+        n, unknown, none = lengths.sum(), np.full(lengths.sum(), -1), np.zeros(0, np.int64)
+        logs = np.zeros(k), -rng.integers(0, 3, (1, k, k)).astype(float)
+        joint, offsets = -rng.integers(0, 3, (k, n)).astype(float), np.append(0, np.cumsum(lengths))
+        yield joint, offsets, unknown, *logs, none, np.zeros(n, np.int64), np.empty(len(lengths))
 
 
 def draw_states_cases(world):
@@ -1003,6 +1010,8 @@ def test_an_unknown_kernel_is_named_with_those_there_are():
 
 
 USE_A_KERNEL = """
+import logging
+logging.basicConfig(level=logging.INFO)
 import numpy as np
 from tacit.kernels import kernel
 from tacit.kernels.jit import cache_folder
@@ -1017,6 +1026,7 @@ def test_kernels_work_where_no_cache_can_be_written():
     done = subprocess.run([sys.executable, "-c", USE_A_KERNEL], env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["None", "0.0", "3.0"]
+    assert done.stderr.count("compiling kernels, once per machine: some seconds each; kept in memory") == 1
 
 
 def test_a_user_without_a_home_has_no_cache_but_no_error(monkeypatch):
