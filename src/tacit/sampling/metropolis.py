@@ -123,7 +123,8 @@ class _Metropolis(Sampler):
     name = "metropolis"
 
     def __init__(self, density: Density, n_thin: int):
-        self.density, self.n_thin, self.position = density, n_thin, density.position
+        self.density, self.n_thin = density, n_thin
+        self.position: Position = density.position
         self.threads = density.compiled is not None
 
     def settings(self) -> dict:
@@ -205,8 +206,8 @@ class _Independent(_Metropolis):
             )
         d = len(vector)
         return {
-            "x": state["x"], "numbers": np.append(state["numbers"], weight), "ahead": np.empty((AHEAD, d)),
-            "values": np.empty(AHEAD), "weights": np.empty(AHEAD), "used": np.array(AHEAD),
+            "x": state["x"], "numbers": np.append(state["numbers"], weight), "ahead": np.zeros((AHEAD, d)),
+            "values": np.zeros(AHEAD), "weights": np.zeros(AHEAD), "used": np.array(AHEAD),
         }  # fmt: skip
 
     def run(self, state: dict, n: int, rng: np.random.Generator) -> tuple:

@@ -145,7 +145,7 @@ def open_proposal(given: Any, size: int | None = None) -> Proposal:
 
     def drawn(n: int, rng: np.random.Generator) -> np.ndarray:
         points = np.asarray(sample(n, rng), dtype=np.float64)
-        points = points.reshape(n, -1) if points.size and points.shape[:1] in ((n,), ()) or n == 1 else points
+        points = points.reshape(n, -1) if points.ndim < 2 and points.size % n == 0 else points
         if points.ndim != 2 or len(points) != n or (size is not None and points.shape[1] != size):
             raise ValueError(
                 f"proposal drew an array of shape {points.shape} for {n} points"
