@@ -111,7 +111,7 @@ def walk_steps(value, x, factor, scatter, mean, numbers, n_warmup, n_thin, rng, 
     draws, log_density, rates : (n, d), (n,), (n,)
         Out: where the chain was after so many steps, and the mean acceptance probability of these.
     """
-    target = 0.44 if len(x) == 1 else 0.234
+    target = 0.234 + 0.206 / len(x)  # from the best of one column to that of many (Roberts and Rosenthal)
     y = np.empty(len(x))
     for i in range(len(draws)):
         total = 0.0

@@ -123,7 +123,11 @@ def _binary(first: np.ndarray, heads: np.ndarray, weight: np.ndarray, unary: np.
     if np.array_equal(own[owner], slope):
         kinds, kind = np.unique(np.column_stack([base, own]), axis=0, return_inverse=True)
         if len(kinds) * most <= MOST_CELLS:
-            cost = kinds[:, :1] + kinds[:, 1:] * np.arange(most)
+            cost = kinds[:, :1] + kinds[:, 1:] * np.arange(most + 1)
             table = 1.0 / (1.0 + np.exp(np.clip(cost, -700.0, 700.0)))
-            return kernels.tabled_sweeps, (first, heads, kind.astype(np.int32).ravel(), table)
+            before = heads == owner - 1
+            left = np.concatenate([[0], np.cumsum(degree - np.bincount(owner[before], minlength=len(degree)))])
+            beside = np.isin(np.arange(len(degree)), owner[before]).astype(np.int8)
+            arcs = left.astype(np.uint64), heads[~before].astype(np.uint32)
+            return kernels.tabled_sweeps, (*arcs, beside, kind.astype(np.uint32).ravel(), table)
     return kernels.binary_sweeps, (first, heads, slope, base)
