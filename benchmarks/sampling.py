@@ -1,4 +1,5 @@
-"""Markov chains side by side: effective samples per second of a density written in Python against emcee, sweeps of an Ising model against NumPy.
+"""Markov chains side by side: effective samples per second of a density written in Python against emcee, sweeps of an
+Ising model against NumPy.
 
 Run: python -m benchmarks.sampling
 """
@@ -82,7 +83,9 @@ def compare_metropolis(repeats=5):
     print(f"Metropolis, {D} columns, density written in Python: effective samples per second (least of the columns)")
     for name, (clock, cpu) in medians.items():
         ratios = [ours / theirs for ours, theirs in zip(medians["tacit"], (clock, cpu))]
-        print(f"  {name:<22}{clock:>12,.0f} by the clock{cpu:>12,.0f} per CPU second   ours {ratios[0]:.1f} × and {ratios[1]:.1f} ×")
+        print(
+            f"  {name:<22}{clock:>12,.0f} by the clock{cpu:>12,.0f} per CPU second   ours {ratios[0]:.1f} × and {ratios[1]:.1f} ×"
+        )
 
 
 def numpy_loop(spins, rng, n_sweeps):
@@ -159,7 +162,10 @@ def compare_ising(repeats=5):
     medians = {name: [statistics.median(each) for each in zip(*values)] for name, values in spent.items()}
     for name, (clock, cpu) in medians.items():
         ratio = cpu / medians["tacit"][1]
-        print(f"  {name:<22}{1e3 * clock:>9.2f} ms{1e3 * cpu:>9.2f} ms of CPU   ours {ratio:.1f} ×   like neighbours {means[name]:+.4f}")
+        print(
+            f"  {name:<22}{1e3 * clock:>9.2f} ms{1e3 * cpu:>9.2f} ms of CPU   ours {ratio:.1f} ×   like neighbours "
+            f"{means[name]:+.4f}"
+        )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,9 @@ for center in (5, 4, 2):
     found = expectation(lambda w: w, weights * (sample.draws[:, 0] > 5))
     print(f"{n:,} draws about {center}, weighted: {found.value:.4g} ± {found.standard_error:.2g}")
 
-print("\nWeights of a proposal with tails that are too light have infinite variance, which the tail of the weights tells:")
+print(
+    "\nWeights of a proposal with tails that are too light have infinite variance, which the tail of the weights tells:"
+)
 for scale in (2.0, 1.0, 0.5, 0.3):
     sample = importance_sample(norm(), norm(0, scale), n, random_state=2)
     told = sample.notes[0].code if sample.notes else "nothing to tell"

@@ -1,4 +1,6 @@
-"""The exact transition probabilities of a sampler that is run in Python: every branch that a uniform number can take is followed."""
+"""The exact transition probabilities of a sampler that is run in Python: every branch that a uniform number can take
+is followed.
+"""
 
 import types
 

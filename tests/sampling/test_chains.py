@@ -38,7 +38,10 @@ def independent(**settings):
 
 
 def sweep(**settings):
-    pair = [lambda x, rng: 0.4 * x[1] + rng.standard_normal() / np.sqrt(5.0), lambda x, rng: 2.0 * x[0] + rng.standard_normal()]
+    pair = [
+        lambda x, rng: 0.4 * x[1] + rng.standard_normal() / np.sqrt(5.0),
+        lambda x, rng: 2.0 * x[0] + rng.standard_normal(),
+    ]
     return gibbs(pair, [0.0, 0.0], **settings)
 
 
@@ -51,7 +54,9 @@ def spins(**settings):
     from tacit.graph import PairwiseEnergy
 
     chains = gibbs_ising(PairwiseEnergy(np.zeros((3, 3, 2)), weight=0.3), **settings)
-    return Chains({"x": chains["energy"][..., None]}, chains.statistics, notes=chains.notes, interrupted=chains.interrupted)
+    return Chains(
+        {"x": chains["energy"][..., None]}, chains.statistics, notes=chains.notes, interrupted=chains.interrupted
+    )
 
 
 SAMPLERS = [walk, leap, propose, independent, sweep, in_python, spins]

@@ -1,4 +1,6 @@
-"""Transition probabilities of the compiled chains, computed exactly on small spaces: detailed balance and invariance to rounding."""
+"""Transition probabilities of the compiled chains, computed exactly on small spaces: detailed balance and invariance
+to rounding.
+"""
 
 import itertools
 
@@ -85,11 +87,16 @@ def energies():
     rng = np.random.default_rng(2)
     yield "tabled_sweeps", PairwiseEnergy(rng.normal(size=(2, 2, 2)), weight=0.7)
     edges = [(0, 1), (1, 2), (2, 3), (0, 2)]
-    yield "binary_sweeps", PairwiseEnergy(rng.normal(size=(4, 2)), edges, weight=rng.normal(size=4), distance=[[0.3, 1], [1, -0.2]])
+    yield (
+        "binary_sweeps",
+        PairwiseEnergy(rng.normal(size=(4, 2)), edges, weight=rng.normal(size=4), distance=[[0.3, 1], [1, -0.2]]),
+    )
     yield "label_sweeps", PairwiseEnergy(rng.normal(size=(3, 3)), edges[:2], weight=rng.normal(size=2))
 
 
-@pytest.mark.parametrize(("kernel", "energy"), list(energies()), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("kernel", "energy"), list(energies()), ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_a_sweep_over_a_pairwise_network_leaves_its_distribution(kernel, energy):
     sampler = _Ising(energy, 1, True)
     assert sampler.sweeps.__name__ == kernel

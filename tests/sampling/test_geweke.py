@@ -1,4 +1,6 @@
-"""Geweke's joint test: drawing data given parameters and parameters given data in turn must give what drawing both forward gives."""
+"""Geweke's joint test: drawing data given parameters and parameters given data in turn must give what drawing both
+forward gives.
+"""
 
 import arviz
 import numpy as np
@@ -9,7 +11,7 @@ from tacit.graph import BeliefNetwork
 from tacit.sampling.mixture import _Mixture
 from tacit.sampling.network import _Network
 from tacit.sampling.probit import _Probit
-from tacit.sampling.topics import _Topics, _dirichlet
+from tacit.sampling.topics import _dirichlet, _Topics
 
 LIMIT = 4.0
 """Of a z-score: of some fifty, one exceeds it by chance once in 300 runs, and seeds are fixed."""
@@ -74,7 +76,14 @@ def test_gaussian_mixtures(missing):
     def told(weights, means, covariances, labels, X):
         seen = X[~hidden]
         values = [weights[0], weights[0] ** 2, *means.ravel(), *(means**2).ravel(), *np.log(np.linalg.det(covariances))]
-        return [*values, *covariances[:, 0, 1], (labels == 0).mean(), seen.mean(), (np.abs(seen)).mean(), means[0] @ X[2]]
+        return [
+            *values,
+            *covariances[:, 0, 1],
+            (labels == 0).mean(),
+            seen.mean(),
+            (np.abs(seen)).mean(),
+            means[0] @ X[2],
+        ]
 
     forward = []
     for _ in range(n):

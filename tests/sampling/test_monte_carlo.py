@@ -1,4 +1,6 @@
-"""Averages, rejection, importance sampling and evenly spread points: known values by z-scores, and what is told where they fail."""
+"""Averages, rejection, importance sampling and evenly spread points: known values by z-scores, and what is told where
+they fail.
+"""
 
 import math
 
@@ -84,7 +86,9 @@ def test_correlated_draws_count_for_less():
 
 
 def test_rejection_gives_the_density_and_its_integral():
-    kept = rejection_sample(lambda x: 2 * np.log(x[0]) + np.log1p(-x[0]), st.uniform(), 20_000, log_bound=math.log(4 / 27), random_state=0)
+    kept = rejection_sample(
+        lambda x: 2 * np.log(x[0]) + np.log1p(-x[0]), st.uniform(), 20_000, log_bound=math.log(4 / 27), random_state=0
+    )
     assert st.kstest(kept.draws[:, 0], st.beta(3, 2).cdf).pvalue > 1e-3
     assert abs(kept.log_evidence - math.log(1 / 12)) < 4 * kept.log_evidence_error
     assert kept.acceptance_rate == pytest.approx(27 / 48, abs=0.02)
@@ -92,13 +96,19 @@ def test_rejection_gives_the_density_and_its_integral():
 
 
 def test_a_broken_envelope_is_told_with_where_and_by_how_much():
-    kept = rejection_sample(lambda x: math.log(3 * x[0] ** 2 + 1e-300), st.uniform(), 2000, log_bound=math.log(1.5), random_state=0)
+    kept = rejection_sample(
+        lambda x: math.log(3 * x[0] ** 2 + 1e-300), st.uniform(), 2000, log_bound=math.log(1.5), random_state=0
+    )
     (note,) = kept.notes
     assert note.code == "envelope_broken"
     assert note.values["factor"] == pytest.approx(2.0, rel=0.01)
     assert kept.broken.min() > math.sqrt(0.5)
     repaired = rejection_sample(
-        lambda x: math.log(3 * x[0] ** 2 + 1e-300), st.uniform(), 2000, log_bound=math.log(1.5) + note.values["remedy"] + 1e-3, random_state=1
+        lambda x: math.log(3 * x[0] ** 2 + 1e-300),
+        st.uniform(),
+        2000,
+        log_bound=math.log(1.5) + note.values["remedy"] + 1e-3,
+        random_state=1,
     )
     assert repaired.notes == ()
     (estimated,) = rejection_sample(st.norm(), st.norm(0, 2), 100, random_state=0).notes
@@ -180,9 +190,12 @@ def test_points_cover_every_slice_and_go_through_quantiles():
         (lambda: expectation(lambda x: x, [1.0, 2.0]).interval(2), "probability=2 must be between 0 and 1"),
         (lambda: importance_sample(lambda x: -np.inf, st.norm(), 100), "log_density is -inf at all 100 proposals"),
         (lambda: importance_sample(lambda x: np.nan, st.norm(), 100), "log_density is nan at 100 of 100 proposals"),
-        (lambda: importance_sample(st.norm(), (lambda n, rng: np.zeros((n, 2, 2)), lambda X: X), 100), r"proposal drew an array of shape"),
-        (lambda: importance_sample(st.norm(), (lambda n, rng: rng.normal(size=(n, 1)), lambda X: 0.0), 100), "log density has shape"),
-        (lambda: rejection_sample(st.norm(9), st.norm(), 10, log_bound=50.0, max_proposals=5000), "0 of n=10 draws were kept of max_proposals=5000"),
+        (lambda: importance_sample(st.norm(), (lambda n, rng: np.zeros((n, 2, 2)), lambda X: X), 100),
+         r"proposal drew an array of shape"),
+        (lambda: importance_sample(st.norm(), (lambda n, rng: rng.normal(size=(n, 1)), lambda X: 0.0), 100),
+         "log density has shape"),
+        (lambda: rejection_sample(st.norm(9), st.norm(), 10, log_bound=50.0, max_proposals=5000),
+         "0 of n=10 draws were kept of max_proposals=5000"),
         (lambda: rejection_sample(st.norm(), st.norm(), 10, log_bound=math.inf), "log_bound=inf is not finite"),
         (lambda: latin_hypercube(5, optimization="best"), "optimization='best' is unknown"),
         (lambda: quasi_random(0), "n=0 is not a whole number"),

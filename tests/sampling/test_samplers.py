@@ -79,7 +79,9 @@ RUNS = {
     ),
     "gibbs": lambda: gibbs(conditionals(), START, n_draws=10_000, random_state=6),
     "no u-turn": lambda: hamiltonian(gaussian, START, gradient=gaussian_slope, n_draws=2000, random_state=7),
-    "no u-turn, dense": lambda: hamiltonian(gaussian, START, gradient=gaussian_slope, metric="dense", n_draws=2000, random_state=8),
+    "no u-turn, dense": lambda: hamiltonian(
+        gaussian, START, gradient=gaussian_slope, metric="dense", n_draws=2000, random_state=8
+    ),
     "no u-turn by differences": lambda: hamiltonian(gaussian, START, n_draws=2000, random_state=9),
     "no u-turn of an object": lambda: hamiltonian(Told(), START, n_draws=400, n_warmup=300, random_state=10),
 }  # fmt: skip
@@ -176,7 +178,9 @@ def test_a_density_that_changed_is_compiled_again():
 @pytest.mark.parametrize("sampler", [metropolis, hamiltonian])
 def test_a_start_where_the_density_is_0_or_no_number(sampler, value):
     told = "has probability 0: its log density is -inf" if value == -np.inf else "has log density nan"
-    with pytest.raises(ValueError, match=rf"The start of chain 0, \[1. 2.\], {told}; start where the density is positive"):
+    with pytest.raises(
+        ValueError, match=rf"The start of chain 0, \[1. 2.\], {told}; start where the density is positive"
+    ):
         sampler(lambda x: value, [1.0, 2.0])
 
 
@@ -214,16 +218,20 @@ def test_divergent_trajectories_are_told():
     [
         (lambda: metropolis(lambda x: x, [0.0, 1.0]), r"log_density returned an array of shape \(2,\) for one point"),
         (lambda: metropolis(lambda x: "many", [0.0]), "log_density returned 'many', which is not a number"),
-        (lambda: metropolis(gaussian, MEAN, proposal=lambda x, rng: x), "proposal returned .* return the proposed vector and the log ratio"),
-        (lambda: metropolis(gaussian, MEAN, proposal=lambda x, rng: (x[:2], 0.0)), "what proposal returned has 2 entries, but 3 are expected"),
-        (lambda: metropolis(gaussian, MEAN, proposal=st.norm()), r"proposal drew an array of shape \(\d+, 1\) for .* points of 3 numbers"),
+        (lambda: metropolis(gaussian, MEAN, proposal=lambda x, rng: x),
+         "proposal returned .* return the proposed vector and the log ratio"),
+        (lambda: metropolis(gaussian, MEAN, proposal=lambda x, rng: (x[:2], 0.0)),
+         "what proposal returned has 2 entries, but 3 are expected"),
+        (lambda: metropolis(gaussian, MEAN, proposal=st.norm()),
+         r"proposal drew an array of shape \(\d+, 1\) for .* points of 3 numbers"),
         (lambda: metropolis(gaussian, MEAN, proposal=st.multivariate_t(MEAN, df=3, shape=np.eye(3)), n_draws=1.5), "n_draws=1.5"),
         (lambda: metropolis(lambda x: -x[0] ** 2, [2.0], proposal=st.uniform()), "The proposal has probability 0 at the start"),
         (lambda: hamiltonian(gaussian, MEAN, gradient=lambda x: x[:1]), "the gradient has 1 entries, but 3 are expected"),
         (lambda: hamiltonian(gaussian, MEAN, gradient=lambda x: x * np.nan), "The gradient at the start of chain 0 holds nan"),
         (lambda: hamiltonian(gaussian, MEAN, metric="full"), "metric='full' is unknown"),
         (lambda: gibbs([lambda x, rng: x[0]], [0.0, 1.0]), r"No conditional draws x\[1\]"),
-        (lambda: gibbs([lambda x, rng: x, lambda x, rng: 0.0], [0.0, 1.0]), r"conditional of x\[0\] returned an array of shape \(2,\)"),
+        (lambda: gibbs([lambda x, rng: x, lambda x, rng: 0.0], [0.0, 1.0]),
+         r"conditional of x\[0\] returned an array of shape \(2,\)"),
         (lambda: gibbs([lambda x, rng: np.nan], [0.0]), r"the conditional of x\[0\] returned nan"),
         (lambda: gibbs({"a": lambda s, rng: 0.0}, {"b": 0.0}), "conditionals names a, but the variables are b"),
         (lambda: gibbs([3], [0.0]), r"the conditional of x\[0\] is 3, which is no function"),

@@ -61,7 +61,8 @@ def binary_sweeps(first, heads, weight, base, n_sweeps, rng, labels):
 
 @jit
 def tabled_sweeps(first, heads, beside, kind, table, n_sweeps, rng, labels):
-    """As `binary_sweeps` where all arcs of a node have one weight, so that the number of its neighbours of label 1 is all that counts.
+    """As `binary_sweeps` where all arcs of a node have one weight, so that the number of its neighbours of label 1 is
+    all that counts.
 
     Parameters
     ----------
@@ -109,7 +110,9 @@ def label_sweeps(first, heads, weight, unary, distance, n_sweeps, rng, labels):
 
 
 @jit
-def network_sweeps(theta, offsets, cards, family_first, family, strides, touched_first, touched, own, free, n_thin, rng, states, draws):
+def network_sweeps(
+    theta, offsets, cards, family_first, family, strides, touched_first, touched, own, free, n_thin, rng, states, draws
+):
     """Sweeps over a belief network: p(x_i | rest) ∝ Π over the tables that x_i is in.
 
     Parameters
@@ -163,7 +166,8 @@ def _drawn(chance, n, rng):
 
 @jit
 def topic_sweeps(words, documents, alpha, beta, n_sweeps, rng, topics, by_document, by_word, totals):
-    """Sweeps over the topics of words, proportions and topics being integrated out: p(z = k | rest) ∝ (n_dk + α_k)(n_kw + β)/(n_k + V β).
+    """Sweeps over the topics of words, proportions and topics being integrated out: p(z = k | rest) ∝ (n_dk +
+    α_k)(n_kw + β)/(n_k + V β).
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """`Density`: log π(x) up to a constant, however it is given, at native speed where numba can compile it.
 
-Given may be a Python function of a vector (or of a dict of arrays), a function compiled by numba, a distribution of the library, a
+Given may be a Python function of a vector (or of a dict of arrays), a function compiled by numba, a distribution of
+the library, a
 frozen distribution of SciPy, a fitted estimator with ``score_samples``, or an object with ``value_and_gradient``.
 """
 
