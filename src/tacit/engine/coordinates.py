@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, gammaln, log_expit, logit, softmax
+from scipy.special import expit, gammaln, log_expit, logit
 
 __all__ = ["Chart", "Coordinates", "Definite", "Joined", "Positive", "Probability", "Real", "Record", "Shared", "Simplex"]
 
@@ -49,6 +50,10 @@ class Coordinates:
     def pull(self, vector: np.ndarray, slope: Any) -> np.ndarray:
         """The gradient of the vector, from that of the parameters: an array as they are, or a dictionary of fields."""
         raise NotImplementedError
+
+    def log_volume_of_prior(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
+        """As `log_volume`, of what the model has a prior on."""
+        return self.log_volume(vector) if self.proper.all() else (0.0, np.zeros(self.size))
 
 
 class _Cells(Coordinates):
@@ -194,8 +199,9 @@ class Simplex(Coordinates):
         start = 0
         for at, basis in self.parts:
             end = start + at.size - len(at)
-            own = vector[start:end].reshape(len(at), -1)
-            yield at, basis, softmax(own @ basis.T, axis=1)
+            logs = vector[start:end].reshape(len(at), -1) @ basis.T
+            share = np.exp(logs - logs.max(axis=1, keepdims=True))
+            yield at, basis, share / share.sum(axis=1, keepdims=True)
             start = end
 
     def free(self, value: np.ndarray) -> np.ndarray:
@@ -284,12 +290,13 @@ class Joined(Coordinates):
 
     def __init__(self, parts: Sequence[Coordinates]) -> None:
         self.parts = list(parts)
-        self.ends = np.cumsum([part.size for part in self.parts])[:-1]
-        self.size = sum(part.size for part in self.parts)
+        ends = np.cumsum([0, *(part.size for part in self.parts)]).tolist()
+        self.slices = [slice(*pair) for pair in pairwise(ends)]
+        self.size = ends[-1]
         self.proper = np.concatenate([np.zeros(0, bool), *(part.proper for part in self.parts)])
 
     def _each(self, vector: np.ndarray) -> Iterable[tuple[Coordinates, np.ndarray]]:
-        return zip(self.parts, np.split(vector, self.ends))
+        return ((part, vector[at]) for part, at in zip(self.parts, self.slices))
 
     def free(self, value: Any) -> np.ndarray:
         return np.concatenate([np.zeros(0), *(part.free(each) for part, each in zip(self.parts, value))])
@@ -298,13 +305,21 @@ class Joined(Coordinates):
         return tuple(part.bound(own) for part, own in self._each(vector))
 
     def log_volume(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
-        found = [part.log_volume(own) for part, own in self._each(vector)]
-        return sum(value for value, _ in found), np.concatenate([np.zeros(0), *(slope for _, slope in found)])
+        return _summed(part.log_volume(own) for part, own in self._each(vector))
+
+    def log_volume_of_prior(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
+        return _summed(part.log_volume_of_prior(own) for part, own in self._each(vector))
 
     def pull(self, vector: np.ndarray, slope: Any) -> np.ndarray:
         each = zip(self._each(vector), slope)
         found = [np.zeros(part.size) if own is None else part.pull(at, own) for (part, at), own in each]
         return np.concatenate([np.zeros(0), *found])
+
+
+def _summed(found: Iterable[tuple[float, np.ndarray]]) -> tuple[float, np.ndarray]:
+    """Volumes of parts multiplied, their gradients side by side."""
+    values, slopes = zip(*found)
+    return float(sum(values)), np.concatenate([np.zeros(0), *slopes])
 
 
 class Record(Joined):
@@ -340,10 +355,12 @@ class Chart(Coordinates):
         The rest of the parameters.
     proper : array-like of bool
         Where there is a prior.
+    constant : float
+        What the log prior leaves out.
     """
 
-    def __init__(self, model: Any, params: Any, proper: Any = True) -> None:
-        self.model, self.params = model, params
+    def __init__(self, model: Any, params: Any, proper: Any = True, constant: float = 0.0) -> None:
+        self.model, self.params, self.constant = model, params, constant
         self.size = len(model.free(params))
         self.proper = np.broadcast_to(np.asarray(proper, bool), self.size)
 
@@ -354,7 +371,7 @@ class Chart(Coordinates):
         return self.model.bound(vector, self.params)
 
     def log_volume(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
-        return 0.0, np.zeros(self.size)
+        return self.constant, np.zeros(self.size)
 
     def pull(self, vector: np.ndarray, slope: np.ndarray) -> np.ndarray:
         return slope
