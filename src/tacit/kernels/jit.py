@@ -6,14 +6,16 @@ import re
 import tempfile
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numba
 from llvmlite import binding, ir
 from numba.core import cgutils, types
+from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
-__all__ = ["cache_folder", "inner", "is_compiled", "jit", "jit_sums", "prefetch"]
+__all__ = ["cache_folder", "inner", "is_compiled", "jit", "jit_as", "jit_sums", "plain", "prefetch"]
 
 
 _HERE = Path(__file__).parent
@@ -87,15 +89,32 @@ def jit_sums(function):
     return _compile(function, {"contract", "reassoc"})
 
 
-def _compile(function, fastmath, **options):
+def jit_as(signature):
+    """As `jit` for arguments of given types. A function among them is called through its address: no user's function compiles it again."""
+    return lambda function: _compile(function, {"contract"}, signature)
+
+
+def plain(kernel):
+    """A kernel of `jit_as` in Python, as are those of its module that it gives functions to: functions need not be compiled then."""
+    names = dict(kernel.py_func.__globals__)
+    for name in kernel.py_func.__code__.co_names:
+        if isinstance(names.get(name), Dispatcher) and _takes_functions(names[name]):
+            names[name] = plain(names[name])
+    return FunctionType(kernel.py_func.__code__, names)
+
+
+def _takes_functions(kernel):
+    return any(isinstance(part, types.FunctionType) for known in kernel.signatures for part in known)
+
+
+def _compile(function, fastmath, signature=None, **options):
     config: Any = numba.config
     folder = cache_folder(Path(function.__code__.co_filename).stem)
     before, config.CACHE_DIR = config.CACHE_DIR, folder or config.CACHE_DIR
     try:
         options = {"_nrt": True} | options  # said of all: whoever is called by `inner` would inherit it
-        return numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", cache=folder is not None, **options)(
-            function
-        )
+        options |= {"nogil": True, "fastmath": fastmath, "error_model": "numpy", "cache": folder is not None}
+        return numba.njit(signature, **options)(function)
     finally:
         config.CACHE_DIR = before
 

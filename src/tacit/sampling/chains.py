@@ -133,7 +133,7 @@ class Chains:
         Returns
         -------
         pandas.DataFrame
-            ``mean``, ``sd``, the ends of the interval, ``mcse_mean``, ``mcse_sd``, ``ess_bulk``, ``ess_tail`` and ``r_hat``. What `warnings` tells
+            ``mean``, ``sd``, the ends of the interval, ``mcse`` (of the mean), ``ess_bulk``, ``ess_tail`` and ``r_hat``. What `warnings` tells
             of these variables is in ``.attrs["notes"]``.
         """
         import pandas as pd
@@ -190,7 +190,7 @@ def diagnostics(values: np.ndarray) -> dict[str, np.ndarray]:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # constant draws are told by a note
         found = {
-            "mcse_mean": arviz.mcse(data, method="mean"), "mcse_sd": arviz.mcse(data, method="sd"),
+            "mcse": arviz.mcse(data, method="mean"),
             "ess_bulk": arviz.ess(data, method="bulk"), "ess_tail": arviz.ess(data, method="tail"), "r_hat": arviz.rhat(data),
         }  # fmt: skip
     return {name: np.atleast_1d(value["q"].values) for name, value in found.items()}
