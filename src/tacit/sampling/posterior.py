@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,7 @@ from .posterior_density import PosteriorDensity
 from .draws import PosteriorSample, variables
 from .relabel import Relabel
 
-__all__ = ["sample_posterior"]
-
-LEAST_ACCEPTED = 0.05
+__all__ = ["checked", "gathered", "opened", "posterior_density", "sample_posterior"]
 
 
 def sample_posterior(
@@ -96,8 +95,11 @@ def sample_posterior(
     >>> posterior.interval("means_").high.shape
     (1, 1)
     """
-    _check(estimator, n_draws, n_warmup, n_chains, prior, sampler)
-    model, params, source = _opened(estimator, X, y, sample_weight)
+    check_number("n_warmup", n_warmup, numbers.Integral, 0)
+    check_number("n_chains", n_chains, numbers.Integral, 1)
+    check_choice("sampler", sampler, ("auto", "hamiltonian", "metropolis"))
+    checked(estimator, n_draws=n_draws, prior=prior)
+    model, params, source = opened(estimator, X, y, sample_weight)
     density = posterior_density(estimator, model, params, source, prior)
     density.centre()
     rng = np.random.default_rng(random_state)
@@ -108,14 +110,13 @@ def sample_posterior(
         "callback": callback, "checkpoint": checkpoint,
     }  # fmt: skip
     chains = _run(sampler, density, starts, how)
-    return _gathered(estimator, density, source, chains, _notes(density, sampler))
+    return gathered(estimator, density, source, chains, _notes(density, sampler))
 
 
-def _check(estimator: Any, n_draws: int, n_warmup: int, n_chains: int, prior: Any, sampler: str) -> None:
-    for name, value, least in (("n_draws", n_draws, 1), ("n_warmup", n_warmup, 0), ("n_chains", n_chains, 1)):
-        check_number(name, value, numbers.Integral, least)
+def checked(estimator: Any, *, n_draws: int, prior: Any) -> None:
+    """Raise where an estimator has no posterior to draw from, or settings are not what they must be."""
+    check_number("n_draws", n_draws, numbers.Integral, 1)
     check_choice("prior", prior, ("weak", None))
-    check_choice("sampler", sampler, ("auto", "hamiltonian", "metropolis"))
     if not hasattr(estimator, "_sampled"):
         name = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise TypeError(
@@ -124,7 +125,7 @@ def _check(estimator: Any, n_draws: int, n_warmup: int, n_chains: int, prior: An
     check_is_fitted(estimator)
 
 
-def _opened(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Source]:
+def opened(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Source]:
     """The model, its fitted parameters and the rows."""
     model, params, source = estimator._sampled(X, y, sample_weight)
     lost = model.collapsed(params)
@@ -178,7 +179,9 @@ def _notes(density: PosteriorDensity, sampler: str) -> list[Note]:
     return found
 
 
-def _gathered(estimator: Any, density: PosteriorDensity, source: Source, chains: Chains, notes: list[Note]) -> PosteriorSample:
+def gathered(
+    estimator: Any, density: PosteriorDensity, source: Source, chains: Chains, notes: list[Note], kind: Any = PosteriorSample
+) -> Any:
     """Draws of the fitted attributes, with classes numbered as in the fit."""
     model, view = density.model, density.view
     n_classes = int(getattr(estimator, "_n_classes", 1) or 1)
@@ -197,9 +200,6 @@ def _gathered(estimator: Any, density: PosteriorDensity, source: Source, chains:
     if relabel.n_switched:
         share = relabel.n_switched / np.prod(vectors.shape[:2])
         notes.append(Note("switched", "{share:.1%} of the draws had their classes in another order than the fit, which was undone", share=share))
-    warmed = {"warmup_statistics": chains.warmup_statistics}
-    told = Chains(
-        draws, chains.statistics, acceptance=chains.acceptance, notes=(*notes, *chains.notes), interrupted=chains.interrupted,
-        sampler=chains.sampler, **warmed,
-    )  # fmt: skip
-    return PosteriorSample(estimator, told, view, vectors, relabel.n_switched)
+    more = [note for note in chains.notes if note.code != "gradient_told"]
+    told = replace(chains, draws=draws, warmup={}, warmup_statistics={}, notes=(*notes, *more))
+    return kind(estimator, told, view, vectors, relabel.n_switched)
