@@ -10,6 +10,7 @@ the bound at fresh draws, with its standard error.
 from __future__ import annotations
 
 import numbers
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -162,18 +163,18 @@ def _told(
     drawn = mean + noise @ root.T
     log_p = np.array([density(z) for z in drawn]) + density.log_stretch
     log_q = -0.5 * (noise**2).sum(axis=1) - 0.5 * density.size * LOG_2PI - np.log(np.abs(root.diagonal())).sum()
-    weight, notes = log_p - log_q, [note]
-    found = gathered(
-        estimator, density, source, Chains({"x": drawn[None]}, {"lp": log_p[None]}, sampler="variational"), notes, VariationalPosterior
-    )
+    weight, n_chains = log_p - log_q, 4 if n_draws % 4 == 0 else 1  # draws are independent: any cut into chains will do
+    told = {"x": drawn.reshape(n_chains, -1, density.size)}, {"lp": log_p.reshape(n_chains, -1)}
+    found = gathered(estimator, density, source, Chains(*told, sampler="variational"), [note], VariationalPosterior)
     found.bound, found.bound_error, found.kind = float(weight.mean()), float(weight.std() / np.sqrt(n_draws)), kind
     smooth, shape = require_arviz().psislw(np.where(np.isfinite(weight), weight, weight[np.isfinite(weight)].min()))
     found.khat = float(np.ravel(shape)[0])
     scale = logsumexp(weight) - logsumexp(np.asarray(smooth))
     found.log_evidence = float(logsumexp(np.asarray(smooth)) + scale - np.log(n_draws))
     if found.khat > UNRELIABLE:
-        found.chains = found.chains.__class__(**{**vars(found.chains), "notes": (*found.chains.notes, Note(
+        note = Note(
             "khat", "the Pareto shape of importance weights is {khat:.2f}, above {limit}: the posterior is far from Gaussian in these "
             "coordinates, so use sample_posterior", khat=found.khat, limit=UNRELIABLE,
-        ))})  # fmt: skip
+        )  # fmt: skip
+        found.chains = replace(found.chains, notes=(*found.chains.notes, note))
     return found
