@@ -30,6 +30,8 @@ __all__ = ["VariationalPosterior", "variational_posterior"]
 LOG_2PI = np.log(2.0 * np.pi)
 UNRELIABLE = 0.7
 """Pareto shape of importance weights from which on they tell little (Vehtari et al., 2024)."""
+POOR = 0.5
+"""Effective share of the draws below which such a shape matters: tails may be thin where they are hardly ever met."""
 
 
 class VariationalPosterior(PosteriorSample):
@@ -42,7 +44,9 @@ class VariationalPosterior(PosteriorSample):
     log_evidence : float
         Estimate of log p(X) by importance sampling with Pareto-smoothed weights; at most a little above where `khat` is small.
     khat : float
-        Pareto shape of these weights: below 0.5 the Gaussian is near the posterior, from 0.7 on it is not to be trusted.
+        Pareto shape of these weights: below 0.5 the Gaussian is near the posterior, from 0.7 on its tails are thinner.
+    efficiency : float
+        Effective share of the draws under these weights; 1 where the Gaussian is the posterior.
     kind : str
     """
 
@@ -50,6 +54,7 @@ class VariationalPosterior(PosteriorSample):
     bound_error: float
     log_evidence: float
     khat: float
+    efficiency: float
     kind: str
 
 
@@ -171,10 +176,11 @@ def _told(
     found.khat = float(np.ravel(shape)[0])
     scale = logsumexp(weight) - logsumexp(np.asarray(smooth))
     found.log_evidence = float(logsumexp(np.asarray(smooth)) + scale - np.log(n_draws))
-    if found.khat > UNRELIABLE:
+    found.efficiency = float(np.exp(2.0 * logsumexp(weight) - logsumexp(2.0 * weight)) / n_draws)
+    if found.khat > UNRELIABLE and found.efficiency < POOR:
         note = Note(
-            "khat", "the Pareto shape of importance weights is {khat:.2f}, above {limit}: the posterior is far from Gaussian in these "
-            "coordinates, so use sample_posterior", khat=found.khat, limit=UNRELIABLE,
+            "khat", "the Pareto shape of importance weights is {khat:.2f}, above {limit}, and draws are worth {share:.0%}: the posterior is far "
+            "from Gaussian in these coordinates, so use sample_posterior", khat=found.khat, limit=UNRELIABLE, share=found.efficiency,
         )  # fmt: skip
         found.chains = replace(found.chains, notes=(*found.chains.notes, note))
     return found

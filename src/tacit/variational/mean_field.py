@@ -23,8 +23,8 @@ from .networks import FactorSweeps, GridSweeps, Sweeps
 
 __all__ = ["MeanField", "mean_field"]
 
-IMPOSSIBLE = -500.0
-"""A bound below which no state of positive probability was found."""
+IMPOSSIBLE = -1e3
+"""A bound per factor below which no state of positive probability was found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +160,14 @@ def sweeps_of(network: Any, given: dict) -> Sweeps:
 
 def _run(sweeps: Sweeps, shares: Any, damping: float, max_iter: int, tol: float) -> tuple[Any, list[float], Note]:
     """Sweeps from one start: the shares, the bound after each sweep, and why they stopped."""
+    hard, kept = sweeps.hardened(shares)
+    if hard is not sweeps:
+        shares = _climbed(sweeps, shares, damping, max_iter, tol)[0]
+        hard, kept = sweeps.hardened(shares)
+    return _climbed(hard, kept, damping, max_iter, tol)
+
+
+def _climbed(sweeps: Sweeps, shares: Any, damping: float, max_iter: int, tol: float) -> tuple[Any, list[float], Note]:
     bounds = [sweeps.bound(shares)]
     for _ in range(max_iter):
         sweeps.sweep(shares, damping)

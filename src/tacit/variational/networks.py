@@ -14,8 +14,9 @@ from ..kernels import kernel
 
 __all__ = ["FactorSweeps", "GridSweeps", "Sweeps"]
 
-LEAST = -1e3
-"""Log of what stands for 0 in a table: no bound that matters comes near it, and it stays finite where shares are 0."""
+LEAST, NEVER = -1e3, -1e12
+"""Logs of what stands for 0 in a table: first a little that leaves ways open, at last so little that no share remains."""
+LOST = 1e-8  # a share that is dropped between the two
 WEAKER = 0.5  # of a start drawn at random, how far shares may be from equal
 
 
@@ -44,6 +45,10 @@ class Sweeps:
     def bound(self, shares: Any) -> float:
         """Σ_f E[log φ_f] + Σ_i H(q_i)."""
         raise NotImplementedError
+
+    def hardened(self, shares: Any) -> tuple[Sweeps, Any]:
+        """The same with factors that are 0 where they are, once shares have settled, and the shares to go on from."""
+        return self, shares
 
     def listed(self, shares: Any) -> list[np.ndarray]:
         """Shares of each variable."""
@@ -76,6 +81,7 @@ class FactorSweeps(Sweeps):
         self.factors, self.given, self.n_factors = factors, given, len(factors)
         self.states = {v: states for factor in factors for v, states in factor.states.items()}
         number = {v: i for i, v in enumerate(self.states)}
+        self.has_zeros = any((factor.values == 0).any() for factor in factors)
         self.logs = [np.maximum(factor.log, LEAST) for factor in factors]
         self.scopes = [[number[v] for v in factor.variables] for factor in factors]
         self.known = self._evidence(given)
@@ -91,6 +97,14 @@ class FactorSweeps(Sweeps):
         for i, state in self.known.items():
             shares[i] = np.eye(len(shares[i]))[state]
         return shares
+
+    def hardened(self, shares: list[np.ndarray]) -> tuple[Sweeps, list[np.ndarray]]:
+        if not self.has_zeros:
+            return self, shares
+        hard = FactorSweeps(self.factors, self.given)
+        hard.logs = [np.maximum(factor.log, NEVER) for factor in self.factors]
+        kept = [np.where(q < LOST, 0.0, q) for q in shares]
+        return hard, [q / q.sum() for q in kept]
 
     def _expected(self, f: int, shares: list[np.ndarray], keep: int | None = None) -> Any:
         """E[log φ_f] over all of its variables, or over all but one."""
