@@ -7,9 +7,9 @@ import pytest
 
 from tacit.engine import coordinates as charts
 from tacit.families import (
-    BetaPrior,
     Bernoulli,
     Beta,
+    BetaPrior,
     Binomial,
     Categorical,
     DiagonalGaussian,
@@ -146,7 +146,9 @@ def check_gradient(model, X, units=None):
     wanted = slopes(loglik, vector)
     np.testing.assert_allclose(found, wanted, atol=2e-6 * max(np.abs(wanted).max(), 1.0))
     prior = slopes(lambda v: model.log_prior(view.bound(v)), vector)
-    np.testing.assert_allclose(view.pull(vector, model.prior_score(at)), prior, atol=2e-6 * max(np.abs(prior).max(), 1.0))
+    np.testing.assert_allclose(
+        view.pull(vector, model.prior_score(at)), prior, atol=2e-6 * max(np.abs(prior).max(), 1.0)
+    )
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -38,7 +38,9 @@ def test_a_gaussian_with_a_conjugate_prior_has_the_posterior_that_is_known():
     prior = NormalInverseWishart([1.0, 0.0], 0.5, 6.0, [[3.0, 1.0], [1.0, 2.0]])
     X = RNG.multivariate_normal([5.0, 1.0], [[2.0, -1.0], [-1.0, 1.0]], size=30)
     posterior = FullGaussian().posterior(X, prior)
-    found = sample_posterior(GaussianMixture(component_prior=prior).fit(X), X, n_draws=500, n_warmup=150, n_chains=2, random_state=0)
+    found = sample_posterior(
+        GaussianMixture(component_prior=prior).fit(X), X, n_draws=500, n_warmup=150, n_chains=2, random_state=0
+    )
     near(found.draws("means_")[:, 0], posterior.expectation.mean, np.sqrt(posterior.variance.mean))
     near(found.draws("covariances_")[:, 0], posterior.expectation.covariance, np.sqrt(posterior.variance.covariance))
     interval = found.interval(lambda m: m.means_[0, 0] - m.means_[0, 1], level=0.9)
@@ -49,7 +51,12 @@ def test_a_gaussian_with_a_conjugate_prior_has_the_posterior_that_is_known():
     rows = found.predictive(1000, random_state=0)[:, 0]
     exact = posterior.predictive()
     np.testing.assert_allclose(rows.mean(axis=0), exact.mean, atol=0.2)
-    assert 0.85 < rows.std() / np.sqrt(np.mean(np.diag(posterior.expectation.covariance)) + posterior.expectation.mean.std() ** 2) < 1.25
+    assert (
+        0.85
+        < rows.std()
+        / np.sqrt(np.mean(np.diag(posterior.expectation.covariance)) + posterior.expectation.mean.std() ** 2)
+        < 1.25
+    )
 
 
 def test_counts_and_chances_have_the_posteriors_that_are_known():
@@ -107,7 +114,12 @@ def counts(rng):
     def told(weight, rate):
         return [rate.min(), rate.max(), weight @ rate]
 
-    return fitted, (X,), told(np.array([share, 1 - share]), rate), lambda m: told(m.weights_, m.params_.components.parts[0].rate[:, 0])
+    return (
+        fitted,
+        (X,),
+        told(np.array([share, 1 - share]), rate),
+        lambda m: told(m.weights_, m.params_.components.parts[0].rate[:, 0]),
+    )
 
 
 def check_calibration(model, n):
@@ -194,7 +206,9 @@ def test_models_without_a_prior_take_the_weak_one():
 
 def test_gradients_by_differences_where_statistics_do_not_give_them():
     X = np.random.default_rng(0).normal(12.0, 3.0, size=(80, 1))
-    found = sample_posterior(Mixture(1, family=VonMises(24)).fit(X), X, prior="weak", n_draws=80, n_warmup=80, n_chains=1, random_state=0)
+    found = sample_posterior(
+        Mixture(1, family=VonMises(24)).fit(X), X, prior="weak", n_draws=80, n_warmup=80, n_chains=1, random_state=0
+    )
     assert any(note.code == "differences" for note in found.notes)
     assert abs(found.draws("direction of 0").mean() - 12.0) < 1.0
 
@@ -239,7 +253,10 @@ def test_the_same_seed_gives_the_same_draws():
     how = {"n_draws": 30, "n_warmup": 30, "n_chains": 2, "random_state": 3}
     one, other = (sample_posterior(fitted, X, **how).draws("rate of 0") for _ in range(2))
     np.testing.assert_array_equal(one, other)
-    assert (fitted.params_.components.parts[0].rate == Mixture(1, family=Poisson(prior=GammaPrior(2.0, 0.5))).fit(X).params_.components.parts[0].rate).all()
+    assert (
+        fitted.params_.components.parts[0].rate
+        == Mixture(1, family=Poisson(prior=GammaPrior(2.0, 0.5))).fit(X).params_.components.parts[0].rate
+    ).all()
 
 
 PRIOR = NormalInverseWishart([0.0], 1.0, 3.0, [[1.0]])

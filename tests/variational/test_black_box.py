@@ -3,8 +3,16 @@
 import numpy as np
 import pytest
 
-from tacit.families import Bernoulli, BetaPrior, Categorical, DirichletPrior, FullGaussian, NormalInverseWishart, Poisson
-from tacit.families import GammaPrior
+from tacit.families import (
+    Bernoulli,
+    BetaPrior,
+    Categorical,
+    DirichletPrior,
+    FullGaussian,
+    GammaPrior,
+    NormalInverseWishart,
+    Poisson,
+)
 from tacit.mixture import GaussianMixture, Mixture
 from tacit.variational import variational_posterior
 

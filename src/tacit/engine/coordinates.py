@@ -18,7 +18,18 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, gammaln, log_expit, logit
 
-__all__ = ["Chart", "Coordinates", "Definite", "Joined", "Positive", "Probability", "Real", "Record", "Shared", "Simplex"]
+__all__ = [
+    "Chart",
+    "Coordinates",
+    "Definite",
+    "Joined",
+    "Positive",
+    "Probability",
+    "Real",
+    "Record",
+    "Shared",
+    "Simplex",
+]
 
 
 class Coordinates:
@@ -179,7 +190,9 @@ class Simplex(Coordinates):
     Of K shares p = softmax(V φ) the volume is √K Π p, V having orthonormal columns that sum to 0.
     """
 
-    def __init__(self, value: np.ndarray, groups: Iterable | None = None, proper: bool = True, alpha: Any = None) -> None:
+    def __init__(
+        self, value: np.ndarray, groups: Iterable | None = None, proper: bool = True, alpha: Any = None
+    ) -> None:
         self.template = np.where(value > 0, 0.0, value)
         place = np.arange(value.size).reshape(-1, value.shape[-1])
         parts = [row[at] for at in ([slice(None)] if groups is None else groups) for row in place]

@@ -1,6 +1,6 @@
 """Gradients of Gaussian classes from their statistics, n_k, Σ r (x − o) and Σ r (x − o)(x − o)ᵀ, and of their conjugate priors.
 
-    ∂μ = Σ⁻¹ Σ_i r_i (x_i − μ),    ∂Σ = ½ Σ⁻¹ (Σ_i r_i (x_i − μ)(x_i − μ)ᵀ − n Σ) Σ⁻¹
+∂μ = Σ⁻¹ Σ_i r_i (x_i − μ),    ∂Σ = ½ Σ⁻¹ (Σ_i r_i (x_i − μ)(x_i − μ)ᵀ − n Σ) Σ⁻¹
 """
 
 from typing import Any

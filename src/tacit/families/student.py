@@ -339,7 +339,7 @@ class StudentT(StructuredDense):
         df = {"df": Positive(params.df, 10.0, False)} if self.learns_df else {}
         return Record(params, **found.fields, **df)
 
-    def score(self, stats: StudentStats, params: Any) -> dict[str, np.ndarray]:
+    def score(self, stats: Any, params: Any) -> dict[str, np.ndarray]:
         found = dense_score(DenseStats(stats.pull, stats.first, stats.second), params)
         precision = np.linalg.inv(params.covariance)
         found["covariance"] += 0.5 * (stats.pull - stats.count)[:, None, None] * precision

@@ -197,7 +197,9 @@ class NetworkModel(Model):
         """Contrasts of the logs of every distribution of a table."""
         nodes = self.nodes
         if self.gaussian:
-            raise NotImplementedError(f"{nodes.names[self.gaussian[0]]!r} is continuous, and its regression has no prior.")
+            raise NotImplementedError(
+                f"{nodes.names[self.gaussian[0]]!r} is continuous, and its regression has no prior."
+            )
         groups = [
             slice(start, start + nodes.cards[i])
             for i in range(len(nodes.names))

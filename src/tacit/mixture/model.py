@@ -156,7 +156,9 @@ class MixtureModel(Model):
     def coordinates(self, params: Any) -> Record:
         """Contrasts of the log weights, then what the family makes of its own."""
         flat = 1.0 if self.weight_prior == 1.0 else None
-        return Record(params, weight=Simplex(params.weight, alpha=flat), components=self.family.coordinates(params.components))
+        return Record(
+            params, weight=Simplex(params.weight, alpha=flat), components=self.family.coordinates(params.components)
+        )
 
     def score(self, stats: Any, params: Any) -> dict[str, Any]:
         components = self.family.score(stats.components, params.components)

@@ -154,7 +154,9 @@ class VariationalMixture(MixtureModel):
         return -float(params.weights.divergence(prior.weights) + (means + precisions).sum())
 
     def coordinates(self, params: VariationalParams) -> Any:
-        raise NotImplementedError("a variational mixture tells of its parameters by distributions, which are the posterior already.")
+        raise NotImplementedError(
+            "a variational mixture tells of its parameters by distributions, which are the posterior already."
+        )
 
     def free(self, params: VariationalParams) -> np.ndarray:
         """Parameters as a vector without constraints: roots of sizes, then what the family makes of its own."""

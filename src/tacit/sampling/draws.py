@@ -83,7 +83,9 @@ class PosteriorSample:
     (1,)
     """
 
-    def __init__(self, estimator: Any, chains: Chains, view: Coordinates, vectors: np.ndarray, n_switched: int = 0) -> None:
+    def __init__(
+        self, estimator: Any, chains: Chains, view: Coordinates, vectors: np.ndarray, n_switched: int = 0
+    ) -> None:
         self.estimator, self.chains, self.n_switched = estimator, chains, n_switched
         self._view, self._vectors = view, vectors
 
@@ -138,7 +140,9 @@ class PosteriorSample:
         """
         if isinstance(quantity, str):
             if quantity not in self.chains.draws:
-                raise ValueError(f"quantity={quantity!r} is unknown; use a function, or one of {', '.join(map(repr, self.chains))}.")
+                raise ValueError(
+                    f"quantity={quantity!r} is unknown; use a function, or one of {', '.join(map(repr, self.chains))}."
+                )
             return self.chains.flat(quantity)[self._places(n)]
         return np.array([np.asarray(quantity(estimator), dtype=np.float64) for estimator in self.each(n)])
 

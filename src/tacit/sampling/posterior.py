@@ -20,8 +20,8 @@ from ..checks import check_choice, check_number
 from ..notes import Note
 from ..source import Source
 from .chains import Chains
-from .posterior_density import PosteriorDensity
 from .draws import PosteriorSample, variables
+from .posterior_density import PosteriorDensity
 from .relabel import Relabel
 
 __all__ = ["checked", "gathered", "opened", "posterior_density", "sample_posterior"]
@@ -173,14 +173,30 @@ def _notes(density: PosteriorDensity, sampler: str) -> list[Note]:
             n=int(density.vague.sum()), of=density.size, scale=5.0,
         ))  # fmt: skip
     if sampler == "metropolis":
-        found.append(Note("random_walk", "draws are made by a random walk, as the model has no gradient: look at the effective sample sizes"))
+        found.append(
+            Note(
+                "random_walk",
+                "draws are made by a random walk, as the model has no gradient: look at the effective sample sizes",
+            )
+        )
     elif density.how == "differences":
-        found.append(Note("differences", "gradients are taken by differences, as statistics do not give them: {n} passes each", n=2 * density.size))
+        found.append(
+            Note(
+                "differences",
+                "gradients are taken by differences, as statistics do not give them: {n} passes each",
+                n=2 * density.size,
+            )
+        )
     return found
 
 
 def gathered(
-    estimator: Any, density: PosteriorDensity, source: Source, chains: Chains, notes: list[Note], kind: Any = PosteriorSample
+    estimator: Any,
+    density: PosteriorDensity,
+    source: Source,
+    chains: Chains,
+    notes: list[Note],
+    kind: Any = PosteriorSample,
 ) -> Any:
     """Draws of the fitted attributes, with classes numbered as in the fit."""
     model, view = density.model, density.view
@@ -199,7 +215,13 @@ def gathered(
     draws = {name: np.array(values).reshape(*vectors.shape[:2], *np.shape(values[0])) for name, values in found.items()}
     if relabel.n_switched:
         share = relabel.n_switched / np.prod(vectors.shape[:2])
-        notes.append(Note("switched", "{share:.1%} of the draws had their classes in another order than the fit, which was undone", share=share))
+        notes.append(
+            Note(
+                "switched",
+                "{share:.1%} of the draws had their classes in another order than the fit, which was undone",
+                share=share,
+            )
+        )
     more = [note for note in chains.notes if note.code != "gradient_told"]
     told = replace(chains, draws=draws, warmup={}, warmup_statistics={}, notes=(*notes, *more))
     return kind(estimator, told, view, vectors, relabel.n_switched)

@@ -58,7 +58,9 @@ class PosteriorDensity:
         self.n_passes += 1
         if isinstance(self.view, Chart):
             found = self.source.sum(partial(self.model.slope, params))
-            return float(found.loglik + self.model.log_prior(params)), found.gradient + self.model.prior_slope(params)[0]
+            return float(found.loglik + self.model.log_prior(params)), found.gradient + self.model.prior_slope(params)[
+                0
+            ]
         stats = self.source.sum(partial(self.model.e_step, params))
         value = float(stats.loglik + self.model.log_prior(params))
         if not slope:

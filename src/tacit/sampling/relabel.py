@@ -1,6 +1,6 @@
 """Label switching undone: the classes of every draw are numbered as those of the fit, by whom they have in common.
 
-    order = argmax over permutations of Σ_k Σ_i p(k | x_i, θ̂) p(order(k) | x_i, θ)
+order = argmax over permutations of Σ_k Σ_i p(k | x_i, θ̂) p(order(k) | x_i, θ)
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ def variational_posterior(
 def _learned(
     density: PosteriorDensity, kind: str, n_fixed: int, max_iter: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, Note]:
-    """m and S of z."""
+    """M and S of z."""
     d = density.size
     # Points that fill the space evenly, and their mirror images: sums of odd functions are exactly 0.
     half = norm.ppf(np.clip(qmc.Sobol(d, rng=rng).random(1 << int(np.ceil(np.log2(n_fixed / 2.0)))), 1e-6, 1 - 1e-6))

@@ -1,8 +1,8 @@
 """Models whose posterior is approximated by message passing: a Gaussian, linear regression and probit regression.
 
-    x_i ~ N(μ, 1/τ)                       μ ~ N(m₀, s₀²),  τ ~ Gamma(a, b)           q(μ) q(τ)
-    y_i ~ N(w·x_i + b, 1/τ)               w_j ~ N(0, 1/α),  α, τ ~ Gamma(a, b)        q(w, b) q(τ) q(α)
-    y_i = [w·x_i + b + ε_i > 0]           w_j ~ N(0, 1/α),  ε_i ~ N(0, 1)             q(w, b) q(α) Π q(z_i)
+x_i ~ N(μ, 1/τ)                       μ ~ N(m₀, s₀²),  τ ~ Gamma(a, b)           q(μ) q(τ)
+y_i ~ N(w·x_i + b, 1/τ)               w_j ~ N(0, 1/α),  α, τ ~ Gamma(a, b)        q(w, b) q(τ) q(α)
+y_i = [w·x_i + b + ε_i > 0]           w_j ~ N(0, 1/α),  ε_i ~ N(0, 1)             q(w, b) q(α) Π q(z_i)
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ class MessagePassing:
         X = _rows(X)
         X = np.column_stack([X, np.ones(len(X))]) if self.intercept else X
         if X.shape[1] != len(self.mean):
-            raise ValueError(f"X has {X.shape[1] - self.intercept} columns, but there are {len(self.mean) - self.intercept} coefficients.")
+            raise ValueError(
+                f"X has {X.shape[1] - self.intercept} columns, but there are {len(self.mean) - self.intercept} coefficients."
+            )
         return X
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -126,7 +128,10 @@ def variational_gaussian(
     center, spread = (x[seen].mean(), 10.0 * max(x[seen].std(), 1e-12)) if mean_prior is None else mean_prior
     if not spread > 0:
         raise ValueError(f"mean_prior has the standard deviation {spread:g}, which must be above 0.")
-    mu, tau = Vector(np.array([x[seen].mean()]), np.eye(1) * x[seen].var()), _precision("precision_prior", precision_prior)
+    mu, tau = (
+        Vector(np.array([x[seen].mean()]), np.eye(1) * x[seen].var()),
+        _precision("precision_prior", precision_prior),
+    )
     tau.rate = tau.shape * max(float(x[seen].var()), 1e-12)
     rows = Rows(mu, tau, np.ones((int(seen.sum()), 1)), x[seen], count)
     prior = NormalPrior(mu, np.array([center]), np.array([spread**-2.0]))
@@ -225,12 +230,14 @@ def variational_probit(
     if bad.size:
         raise ValueError(f"y holds {bad[0]!r}; classes must be 0 and 1.")
     count = _weights(sample_weight, len(y))
-    prior = (1.0, 1.0) if isinstance(relevance_prior, numbers.Real) else relevance_prior
+    prior: Any = (1.0, 1.0) if isinstance(relevance_prior, numbers.Real) else relevance_prior
     w, alpha, factors, X = _coefficients(X, fit_intercept, prior, 1.0)
     if isinstance(relevance_prior, numbers.Real):
         check_number("relevance_prior", relevance_prior, numbers.Real, 1e-12)
         alpha, factors = None, [NormalPrior(w, np.zeros(len(w.mean)), np.full(len(w.mean), float(relevance_prior)))]
-    return _settled([ProbitRows(w, X, 2.0 * y.astype(float) - 1.0, count), *factors], w, None, alpha, fit_intercept, max_iter, tol)
+    return _settled(
+        [ProbitRows(w, X, 2.0 * y.astype(float) - 1.0, count), *factors], w, None, alpha, fit_intercept, max_iter, tol
+    )
 
 
 def _coefficients(

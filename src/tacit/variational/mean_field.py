@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-
 from ..checks import check_number
 from ..graph import FactorGraph, JunctionTree, PairwiseEnergy, Potential
 from ..notes import Note
@@ -136,7 +135,9 @@ def mean_field(
             "withdraw some of it, or raise n_init."
         )
     reached = sum(run[1][-1] >= bounds[-1] - 1e-6 * max(1.0, abs(bounds[-1])) for run in runs)
-    return MeanField(sweeps.listed(shares), tuple(sweeps.states), float(bounds[-1]), np.array(bounds), reason, reached, sweeps)
+    return MeanField(
+        sweeps.listed(shares), tuple(sweeps.states), float(bounds[-1]), np.array(bounds), reason, reached, sweeps
+    )
 
 
 def sweeps_of(network: Any, given: dict) -> Sweeps:
@@ -148,7 +149,9 @@ def sweeps_of(network: Any, given: dict) -> Sweeps:
     if hasattr(network, "nodes_"):
         if network.nodes_.continuous.any():
             name = network.nodes_.names[int(np.argmax(network.nodes_.continuous))]
-            raise ValueError(f"{name!r} is continuous; mean_field takes discrete variables, so query the network itself.")
+            raise ValueError(
+                f"{name!r} is continuous; mean_field takes discrete variables, so query the network itself."
+            )
         return FactorSweeps([network.table(v) for v in network.nodes_.names], given)
     if hasattr(network, "to_energy"):
         return GridSweeps(network.to_energy(), given)

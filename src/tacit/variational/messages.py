@@ -16,7 +16,7 @@ from scipy.special import digamma, gammaln, log_ndtr
 
 from ..notes import Note
 
-__all__ = ["Factor", "Rows", "GammaPrior", "NormalPrior", "Precision", "ProbitRows", "Vector", "pass_messages"]
+__all__ = ["Factor", "GammaPrior", "NormalPrior", "Precision", "ProbitRows", "Rows", "Vector", "pass_messages"]
 
 LOG_2PI = np.log(2.0 * np.pi)
 
@@ -194,7 +194,9 @@ def pass_messages(factors: list[Factor], max_iter: int, tol: float) -> tuple[lis
     bounds: list[float] = []
     for _ in range(max_iter):
         for variable in variables:
-            variable.take([factor.message(variable) for factor in factors if any(v is variable for v in factor.variables)])
+            variable.take(
+                [factor.message(variable) for factor in factors if any(v is variable for v in factor.variables)]
+            )
         bounds.append(sum(factor.expected() for factor in factors) + sum(variable.entropy for variable in variables))
         if len(bounds) > 1 and bounds[-1] - bounds[-2] <= tol * max(1.0, abs(bounds[-1])):
             return bounds, Note("tol", "a round raised the bound by less than tol")

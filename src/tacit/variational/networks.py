@@ -63,7 +63,9 @@ class Sweeps:
         found, number = {}, {v: i for i, v in enumerate(self.states)}
         for v, state in given.items():
             if v not in number:
-                raise ValueError(f"given tells of {v!r}, which is no variable; there are {', '.join(map(str, list(number)[:10]))}.")
+                raise ValueError(
+                    f"given tells of {v!r}, which is no variable; there are {', '.join(map(str, list(number)[:10]))}."
+                )
             found[number[v]] = state_number(v, self.states[v], state)
         return found
 
