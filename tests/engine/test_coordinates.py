@@ -1,4 +1,4 @@
-"""Coordinates are one to one, their volumes are those of finite differences, and gradients from statistics are the objective's."""
+"""Coordinates are one to one, with the volumes of finite differences, and gradients from statistics are the objective's."""
 
 from functools import partial
 
@@ -121,7 +121,10 @@ FAMILIES = {
     "bernoulli": (Bernoulli(prior=BetaPrior(2.0, 3.0)), RNG.integers(0, 2, (60, 3)).astype(float)),
     "binomial": (Binomial(5), RNG.binomial(5, 0.3, (60, 2)).astype(float)),
     "geometric": (Geometric(), RNG.geometric(0.3, (60, 2)).astype(float)),
-    "categorical": (Categorical([3, 2], prior=DirichletPrior(2.0)), np.column_stack([RNG.integers(0, m, 60) for m in (3, 2)]).astype(float)),
+    "categorical": (
+        Categorical([3, 2], prior=DirichletPrior(2.0)),
+        np.column_stack([RNG.integers(0, m, 60) for m in (3, 2)]).astype(float),
+    ),
     "product": (
         Product([(FullGaussian(prior=wishart), (0, 1, 2)), (Poisson(), (3,))]),
         np.hstack([real, RNG.poisson(3.0, (60, 1))]),

@@ -70,5 +70,5 @@ def test_faults_are_told():
         variational_posterior(GaussianMixture().fit(X), X)
     with pytest.raises(ValueError, match="kind"):
         variational_posterior(GaussianMixture(component_prior=WISHART).fit(X), X, kind="full")
-    with pytest.raises(TypeError, match="sample_posterior takes estimators .* but got int"):
+    with pytest.raises(TypeError, match=r"sample_posterior takes estimators .* but got int"):
         variational_posterior(3, X)

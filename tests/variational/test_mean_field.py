@@ -93,10 +93,10 @@ def test_a_belief_network_and_an_ising_model_are_taken_as_they_are_fitted():
 
 
 def test_faults_are_told():
-    with pytest.raises(TypeError, match="mean_field takes a BeliefNetwork, .* but got list"):
+    with pytest.raises(TypeError, match=r"mean_field takes a BeliefNetwork, .* but got list"):
         mean_field([1])
     graph = FactorGraph([Potential("ab", [[1, 0], [0, 1]])])
-    with pytest.raises(ValueError, match="no state of positive probability was found that goes with given=.*withdraw"):
+    with pytest.raises(ValueError, match=r"no state of positive probability was found that goes with given=.*withdraw"):
         mean_field(graph, {"a": 0, "b": 1})
     with pytest.raises(ValueError, match="damping"):
         mean_field(graph, damping=1.5)

@@ -3,9 +3,9 @@
     θ = g(φ),   log p(φ) = log p(g(φ)) + log |∂g/∂φ|,   ∇_φ = (∂g/∂φ)ᵀ ∇_θ + ∇ log |∂g/∂φ|
 
 `Model.free` is a view to leap in: it may have more numbers than there are parameters, and ends at floors. Densities need a view
-that is one to one: reals in units of the data, logs of what is positive, log odds of probabilities, K − 1 contrasts of the logs of K
-shares, and Cholesky factors, of which the diagonal is told by its logs. Volumes are those of the numbers that can be chosen: the first
-K − 1 shares, and one half of a symmetric matrix.
+that is one to one: reals in units of the data, logs of what is positive, log odds of probabilities, K − 1 contrasts of the
+logs of K shares, and Cholesky factors, of which the diagonal is told by its logs. Volumes are those of the numbers that can be
+chosen: the first K − 1 shares, and one half of a symmetric matrix.
 """
 
 from __future__ import annotations

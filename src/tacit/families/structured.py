@@ -84,7 +84,8 @@ class Structured(Gaussian):
 
     def coordinates(self, params: Any) -> Any:
         raise NotImplementedError(
-            f"covariances of structure {self.structure} have no coordinates that are one to one; use full, tied, diag or spherical."
+            f"covariances of structure {self.structure} have no coordinates that are one to one; "
+            "use full, tied, diag or spherical."
         )
 
     def bound(self, vector: np.ndarray, params: Any) -> Any:

@@ -332,8 +332,8 @@ class StudentT(StructuredDense):
     def coordinates(self, params: Any) -> Record:
         if self.structure != "VVV" or self.df == "shared":
             raise NotImplementedError(
-                f"StudentT of structure {self.structure} with df={self.df!r} has no coordinates that are one to one; use full ones "
-                "with df='free' or a number."
+                f"StudentT of structure {self.structure} with df={self.df!r} has no coordinates that are one to one; "
+                "use full ones with df='free' or a number."
             )
         found = gaussian_coordinates(self, params)
         df = {"df": Positive(params.df, 10.0, False)} if self.learns_df else {}

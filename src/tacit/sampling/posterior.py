@@ -48,7 +48,8 @@ def sample_posterior(
     Parameters
     ----------
     estimator : EMEstimator
-        Fitted to X: a mixture, a hidden Markov model, probabilistic PCA, factor analysis, a belief network, a logistic regression …
+        Fitted to X: a mixture, a hidden Markov model, probabilistic PCA, factor analysis, a belief network,
+        a logistic regression …
         Its own prior is the prior: `component_prior` and `weight_prior` of mixtures, `transition_prior`, the prior of a family.
     X : array-like of shape (n_samples, n_features), path, Arrow data, Dask collection or source
         The rows it was fitted to; NaN is missing.
@@ -60,9 +61,9 @@ def sample_posterior(
         Steps of every chain before that. Chains start about the maximum and in the units of the curvature there, so that few do.
     n_chains : int, default=4
     prior : {"weak"}, optional
-        What to do about parameters on which the model has no prior: "weak" is N(0, 5²) on each of their coordinates, which are means and
-        loadings in units of the columns' standard deviations about their means, and logs of variances, rates and Cholesky factors in
-        those units. By default the model must have a prior on all.
+        What to do about parameters on which the model has no prior: "weak" is N(0, 5²) on each of their
+        coordinates, which are means and loadings in units of the columns' standard deviations about their means, and logs of
+        variances, rates and Cholesky factors in those units. By default the model must have a prior on all.
     sampler : {"auto", "hamiltonian", "metropolis"}, default="auto"
         The no-U-turn sampler where there is a gradient, or a random walk with adapted covariance.
     sample_weight : array-like of shape (n_samples,), optional
@@ -80,8 +81,9 @@ def sample_posterior(
 
     Notes
     -----
-    Without a setting of their own, shares and probabilities have flat priors, which are proper. Classes have no names, so that the posterior
-    has a mode for every order of them: those of each draw are numbered as in the fit (``n_switched`` counts how many had to be).
+    Without a setting of their own, shares and probabilities have flat priors, which are proper. Classes have no names, so that
+    the posterior has a mode for every order of them: those of each draw are numbered as in the fit (``n_switched`` counts how many had
+    to be).
     Modes that differ by more than names are only found by chains that go there.
 
     Examples
@@ -148,8 +150,8 @@ def posterior_density(estimator: Any, model: Any, params: Any, source: Source, p
         raise ValueError(f"{name} has no parameters that are not fixed; leave some to be learned.")
     if prior is None and density.vague.any():
         raise ValueError(
-            f"{name} has no prior on {int(density.vague.sum())} of its {density.size} parameters, so that it has no posterior; fit it with "
-            f"{estimator._prior_setting}, or use prior='weak'."
+            f"{name} has no prior on {int(density.vague.sum())} of its {density.size} parameters, so that it has no "
+            f"posterior; fit it with {estimator._prior_setting}, or use prior='weak'."
         )
     return density
 

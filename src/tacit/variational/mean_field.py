@@ -131,8 +131,8 @@ def mean_field(
     shares, bounds, reason = max(runs, key=lambda run: run[1][-1])
     if not bounds[-1] > IMPOSSIBLE * max(sweeps.n_factors, 1):
         raise ValueError(
-            f"no state of positive probability was found that goes with given={dict(given or {})}; the evidence may be impossible: "
-            "withdraw some of it, or raise n_init."
+            f"no state of positive probability was found that goes with given={dict(given or {})}; the evidence may "
+            "be impossible: withdraw some of it, or raise n_init."
         )
     reached = sum(run[1][-1] >= bounds[-1] - 1e-6 * max(1.0, abs(bounds[-1])) for run in runs)
     return MeanField(

@@ -2,8 +2,8 @@
 
     q_v ∝ exp Σ_f E_{q without v}[log f],    log p(data) ≥ Σ_f E_q[log f] + Σ_v H(q_v)
 
-Every factor sends each of its variables the expectation of its log as natural parameters; a variable adds them up. Variables are Gaussian
-vectors and precisions with gamma distributions.
+Every factor sends each of its variables the expectation of its log as natural parameters; a variable adds them up. Variables
+are Gaussian vectors and precisions with gamma distributions.
 """
 
 from __future__ import annotations

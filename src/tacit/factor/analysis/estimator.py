@@ -255,7 +255,7 @@ class FactorAnalysis(FactorAnalysisBase):
         return self.components_ * self.scale_
 
     def _publish(self, params: Any, dtype: np.dtype) -> None:
-        """Take drawn parameters, whose factors are turned to be as near as can be to those of the fit: the rows do not tell how."""
+        """Take drawn parameters, whose factors are turned to be nearest to those of the fit: the rows do not tell how."""
         drawn = params.components
         loading, before = drawn.loading[0] / self.scale_[:, None], self._loadings() / self.scale_[:, None]
         left, _, right = np.linalg.svd(loading.T @ before)
