@@ -19,7 +19,8 @@ KEPT = 16
 def compile_as(function, signature, of=()):
     """Compile `function` for arguments of given types, so that compiled code can call it through its address.
 
-    Indices are checked, and errors are numba's. Where functions are named in `of`, it is function(*of), with these compiled, that is compiled.
+    Indices are checked, and errors are numba's. Where functions are named in `of`, it is function(*of), with these
+    compiled, that is compiled.
     """
     parts = of or (function,)
     key, state = (function, *parts, str(signature)), [_state_of(each) for each in parts]

@@ -60,22 +60,35 @@ def binary_sweeps(first, heads, weight, base, n_sweeps, rng, labels):
 
 
 @jit
-def tabled_sweeps(first, heads, kind, table, n_sweeps, rng, labels):
-    """As `binary_sweeps` where all arcs of a node have one weight, so that the number of its neighbours of label 1 is all that counts.
+def tabled_sweeps(first, heads, beside, kind, table, n_sweeps, rng, labels):
+    """As `binary_sweeps` where all arcs of a node have one weight, so that the number of its neighbours of label 1 is
+    all that counts.
 
     Parameters
     ----------
-    kind : (n,) int32
+    first, heads : (n + 1,) uint64, (arcs,) uint32
+        Arcs but those to the node before; without a sign, since numba looks at that of every index.
+    beside : (n,) int8
+        Whether the node before is a neighbour.
+    kind : (n,) uint32
         Which row of the table is a node's.
-    table : (kinds, most neighbours + 1)
+    table : (kinds, most neighbours + 2)
         Probabilities of label 1.
+    n_sweeps, rng, labels
+        As in `binary_sweeps`.
     """
+    one = np.uint64(1)
     for _ in range(n_sweeps):
+        last = np.int8(0)
         for p in range(len(labels)):
-            k = 0
-            for a in range(first[p], first[p + 1]):
-                k += labels[heads[a]]
-            labels[p] = rng.random() < table[kind[p], k]
+            k = np.uint64(0)
+            for a in range(first[p], first[p + one]):
+                k += np.uint64(labels[heads[a]])
+            u, row = rng.random(), kind[p]
+            # Both answers are there before the node before has its label, so that nothing waits for it, and nothing branches.
+            low, high = np.int8(u < table[row, k]), np.int8(u < table[row, k + one])
+            last = low ^ ((low ^ high) & (last & beside[p]))
+            labels[p] = last
 
 
 @jit
@@ -97,7 +110,9 @@ def label_sweeps(first, heads, weight, unary, distance, n_sweeps, rng, labels):
 
 
 @jit
-def network_sweeps(theta, offsets, cards, family_first, family, strides, touched_first, touched, own, free, n_thin, rng, states, draws):
+def network_sweeps(
+    theta, offsets, cards, family_first, family, strides, touched_first, touched, own, free, n_thin, rng, states, draws
+):
     """Sweeps over a belief network: p(x_i | rest) ∝ Π over the tables that x_i is in.
 
     Parameters
@@ -151,7 +166,8 @@ def _drawn(chance, n, rng):
 
 @jit
 def topic_sweeps(words, documents, alpha, beta, n_sweeps, rng, topics, by_document, by_word, totals):
-    """Sweeps over the topics of words, proportions and topics being integrated out: p(z = k | rest) ∝ (n_dk + α_k)(n_kw + β)/(n_k + V β).
+    """Sweeps over the topics of words, proportions and topics being integrated out: p(z = k | rest) ∝ (n_dk +
+    α_k)(n_kw + β)/(n_k + V β).
 
     Parameters
     ----------

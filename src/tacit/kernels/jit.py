@@ -90,12 +90,16 @@ def jit_sums(function):
 
 
 def jit_as(signature):
-    """As `jit` for arguments of given types. A function among them is called through its address: no user's function compiles it again."""
+    """As `jit` for arguments of given types. A function among them is called through its address: no user's function
+    compiles it again.
+    """
     return lambda function: _compile(function, {"contract"}, signature)
 
 
 def plain(kernel):
-    """A kernel of `jit_as` in Python, as are those of its module that it gives functions to: functions need not be compiled then."""
+    """A kernel of `jit_as` in Python, as are those of its module that it gives functions to: functions need not be
+    compiled then.
+    """
     names = dict(kernel.py_func.__globals__)
     for name in kernel.py_func.__code__.co_names:
         if isinstance(names.get(name), Dispatcher) and _takes_functions(names[name]):

@@ -1,6 +1,7 @@
 """No-U-turn chains, H(x, p) = −log π(x) + ½ pᵀp in coordinates in which x = L z, so that momenta are standard normal.
 
-The density and its gradient are called through one address. A trajectory is doubled forward or backward in time until it turns; whether subtrees
+The density and its gradient are called through one address. A trajectory is doubled forward or backward in time until
+it turns; whether subtrees
 turn is told from momenta kept at log₂ many leaves, without recursion.
 """
 
@@ -20,7 +21,9 @@ _SLOPE = types.FunctionType(SLOPE)
 _ROW, _ROWS = types.float64[::1], types.float64[:, ::1]
 
 LOG_DENSITY, LOG_STEP, LOG_MEAN_STEP, MISFIT, SHRINKAGE, COUNT, WEIGHT, TAKEN = range(8)
-"""Cells of a chain's numbers: the last four are of the dual averaging (target, count), of the window's moments, and steps so far."""
+"""Cells of a chain's numbers: the last four are of the dual averaging (target, count), of the window's moments, and
+steps so far.
+"""
 MOST_ERROR = 1000.0
 
 
@@ -115,7 +118,7 @@ def _subtree_turns(leaf, p, total, kept, sums):
     while n & 1:
         ends += 1
         n >>= 1
-    for k in range(at, at - ends, -1):
+    for k in range(at, at - ends, -1):  # noqa: SIM110 — numba knows no generators
         if _u_turn(kept[k], p, total - sums[k]):
             return True
     return False
@@ -135,7 +138,9 @@ def _log_sum(a, b):
     )
 )
 def _transition(slope, x, g, factor, value, step, max_depth, rng):
-    """Replace x and g by a draw from a trajectory: log density, mean acceptance, leaves, depth and whether it diverged, and energy by sign."""
+    """Replace x and g by a draw from a trajectory: log density, mean acceptance, leaves, depth and whether it
+    diverged, and energy by sign.
+    """
     d = len(x)
     p = rng.standard_normal(d)
     start = value - 0.5 * np.dot(p, p)  # minus the energy

@@ -78,7 +78,7 @@ def _refactor(scatter, factor, numbers):
 
 @jit
 def _step(x, factor, scale, rng, out):
-    """x + scale · factor · z"""
+    """Put x + scale · factor · z into `out`."""
     d = len(x)
     z = rng.standard_normal(d)
     for i in range(d):
@@ -111,7 +111,7 @@ def walk_steps(value, x, factor, scatter, mean, numbers, n_warmup, n_thin, rng, 
     draws, log_density, rates : (n, d), (n,), (n,)
         Out: where the chain was after so many steps, and the mean acceptance probability of these.
     """
-    target = 0.44 if len(x) == 1 else 0.234
+    target = 0.234 + 0.206 / len(x)  # from the best of one column to that of many (Roberts and Rosenthal)
     y = np.empty(len(x))
     for i in range(len(draws)):
         total = 0.0
@@ -138,7 +138,9 @@ def walk_steps(value, x, factor, scatter, mean, numbers, n_warmup, n_thin, rng, 
 
 @jit_as(types.void(_VALUE, _PROPOSAL, _ROW, _ROW, types.int64, types.npy_rng, _ROWS, _ROW, _ROW))
 def proposed_steps(value, propose, x, numbers, n_thin, rng, draws, log_density, rates):
-    """Steps of a chain whose proposals come from propose(x, rng), with log q(x | y) − log q(y | x); the rest is as in `walk_steps`."""
+    """Steps of a chain whose proposals come from propose(x, rng), with log q(x | y) − log q(y | x); the rest is as in
+    `walk_steps`.
+    """
     for i in range(len(draws)):
         total = 0.0
         for _ in range(n_thin):

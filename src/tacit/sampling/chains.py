@@ -1,6 +1,7 @@
 """`Chains`: draws of several Markov chains, with what their sampler told.
 
-Of a quantity θ with m chains of n draws each, R̂² = (between-chain + within-chain variance) / within-chain variance, and the effective
+Of a quantity θ with m chains of n draws each, R̂² = (between-chain + within-chain variance) / within-chain variance,
+and the effective
 sample size is m n / (1 + 2 Σ ρ_t). Both, and the Monte Carlo standard error, are computed by ArviZ from ranks.
 """
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Chains", "require_arviz"]
 
 R_HAT, DRAWS_PER_CHAIN, MOST = 1.01, 100, 1000
-"""Bounds of R-hat and of effective draws per chain (Vehtari et al., 2021); so many quantities are checked where none are named."""
+"""Bounds of R-hat and of effective draws per chain (Vehtari et al., 2021); so many quantities are checked where none
+are named.
+"""
 
 
 def require_arviz() -> Any:
@@ -46,7 +49,8 @@ class Chains:
     draws : dict of str to ndarray of shape (n_chains, n_draws, ...)
         Draws after warm-up, by the name of the variable; a vector that has no name is ``"x"``.
     statistics : dict of str to ndarray of shape (n_chains, n_draws)
-        What the sampler told of every draw, by ArviZ's names: ``lp`` (log density), ``acceptance_rate``, ``diverging``, ``step_size``,
+        What the sampler told of every draw, by ArviZ's names: ``lp`` (log density), ``acceptance_rate``,
+        ``diverging``, ``step_size``,
         ``tree_depth``, ``n_steps``, ``energy``.
     warmup, warmup_statistics : dict
         The same during warm-up; empty where it was not kept.
@@ -133,7 +137,8 @@ class Chains:
         Returns
         -------
         pandas.DataFrame
-            ``mean``, ``sd``, the ends of the interval, ``mcse`` (of the mean), ``ess_bulk``, ``ess_tail`` and ``r_hat``. What `warnings` tells
+            ``mean``, ``sd``, the ends of the interval, ``mcse`` (of the mean), ``ess_bulk``, ``ess_tail`` and
+            ``r_hat``. What `warnings` tells
             of these variables is in ``.attrs["notes"]``.
         """
         import pandas as pd
@@ -152,7 +157,8 @@ class Chains:
         return table
 
     def warnings(self, names: str | Iterable[str] | None = None) -> tuple[Note, ...]:
-        """Everything that speaks against trusting the draws: what the sampler told, and what R-hat and effective sample sizes tell.
+        """Everything that speaks against trusting the draws: what the sampler told, and what R-hat and effective
+        sample sizes tell.
 
         Parameters
         ----------
@@ -203,7 +209,8 @@ def _unmixed(labels: list[str], found: dict[str, np.ndarray], n_chains: int) -> 
     if np.any(high := r_hat > R_HAT):
         worst = int(np.nanargmax(r_hat))
         notes.append(Note(
-            "r_hat", "R-hat of {n} of {of} quantities exceeds {bound} (at most {value:.3g}, {name}): chains have not mixed; draw more, "
+            "r_hat", "R-hat of {n} of {of} quantities exceeds {bound} (at most {value:.3g}, {name}): chains have not "
+            "mixed; draw more, "
             "reparametrise, or look for separate modes.",
             n=int(high.sum()), of=len(labels), bound=R_HAT, value=float(r_hat[worst]), name=labels[worst],
         ))  # fmt: skip
@@ -211,7 +218,8 @@ def _unmixed(labels: list[str], found: dict[str, np.ndarray], n_chains: int) -> 
     if np.any(low := ess < bound):
         worst = int(np.nanargmin(ess))
         notes.append(Note(
-            "ess", "The effective sample size of {n} of {of} quantities is below {bound} (at least {value:.0f}, {name}): means and quantiles are "
+            "ess", "The effective sample size of {n} of {of} quantities is below {bound} (at least {value:.0f}, "
+            "{name}): means and quantiles are "
             "imprecise; draw more.",
             n=int(low.sum()), of=len(labels), bound=bound, value=float(ess[worst]), name=labels[worst],
         ))  # fmt: skip

@@ -1,4 +1,6 @@
-"""`ChainsCheckpoint`: what interrupted chains continue from, to the last bit: states, streams of random numbers, and draws so far."""
+"""`ChainsCheckpoint`: what interrupted chains continue from, to the last bit: states, streams of random numbers, and
+draws so far.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """`Density`: log π(x) up to a constant, however it is given, at native speed where numba can compile it.
 
-Given may be a Python function of a vector (or of a dict of arrays), a function compiled by numba, a distribution of the library, a
+Given may be a Python function of a vector (or of a dict of arrays), a function compiled by numba, a distribution of
+the library, a
 frozen distribution of SciPy, a fitted estimator with ``score_samples``, or an object with ``value_and_gradient``.
 """
 
@@ -52,7 +53,7 @@ class Density:
 
     def _value(self, x: Any) -> Any:
         if self.by_rows is not None:
-            return self.by_rows(np.asarray(x)[None])[0]
+            return np.ravel(self.by_rows(np.asarray(x)[None]))[0]
         if self.is_torch:
             return self.given(_tensors(x))
         return self.given(x) if callable(self.given) else self.given.value_and_gradient(x)[0]
@@ -187,6 +188,7 @@ def is_torch(function: Any) -> bool:
     """Whether a function uses torch, by the modules that it names."""
     if any(kind.__module__.partition(".")[0] == "torch" for kind in type(function).__mro__):
         return True
+    function = getattr(function, "py_func", function)
     code = getattr(function, "__code__", None)
     if code is None:
         return False

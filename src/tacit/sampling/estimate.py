@@ -170,7 +170,9 @@ def _of_chains(f: Callable, draws: dict, shape: tuple, block: int | None, notes:
     told = diagnostics(values.reshape(*shape, -1))
     outer = values.shape[1:]
     ess, error = told["ess_bulk"].reshape(outer)[()], told["mcse"].reshape(outer)[()]
-    return Estimate(values.mean(axis=0), error, ess, len(values), tuple(note for note in notes if note.code in SPEAKING))
+    return Estimate(
+        values.mean(axis=0), error, ess, len(values), tuple(note for note in notes if note.code in SPEAKING)
+    )
 
 
 SPEAKING = ("r_hat", "ess", "divergent", "stuck", "never_accepted", "interrupted")
@@ -186,53 +188,43 @@ class RowFunction:
     """
 
     def __init__(self, function: Callable):
-        self.function, self.many = function, None
+        self.function = function
+        self.many: bool | None = None
 
     def __call__(self, draws: Any) -> np.ndarray:
         """Values of all draws, (n, ...); ValueError where one is not finite."""
         n = len(next(iter(draws.values())) if isinstance(draws, dict) else draws)
         if self.many is None:
             self.many = self._takes_many(draws, n)
-        values = self.function(draws) if self.many else [self.function(_one(draws, i)) for i in range(n)]
-        values = np.asarray(values, dtype=np.float64)
+        found = self.function(draws) if self.many else [self.function(_part(draws, i)) for i in range(n)]
+        values = np.asarray(found, dtype=np.float64)
         if not np.isfinite(values).all():
             bad = values[~np.isfinite(values)]
             raise ValueError(f"f returned {bad[0]} for {len(bad)} of {n} draws; it must be finite wherever draws lie.")
         return values
 
     def _takes_many(self, draws: Any, n: int) -> bool:
-        tried = min(n, 7)
-        # Three sizes of blocks, so that a function of one draw of as many numbers is not taken for one of many.
-        for size in {tried, max(tried - 1, 1)}:
-            part = {k: v[:size] for k, v in draws.items()} if isinstance(draws, dict) else draws[:size]
-            try:
-                with np.errstate(all="ignore"):
-                    found = np.asarray(self.function(part), dtype=np.float64)
-                    single = [np.asarray(self.function(_one(part, i)), dtype=np.float64) for i in range(size)]
-            except Exception:  # one of the two is not what the function takes
-                single, found = self._as_rows(part, size)
+        # Two sizes, so that a function of one draw of as many numbers is not taken for one of many.
+        for size in {min(n, 7), max(min(n, 7) - 1, 1)}:
+            part = _part(draws, slice(size))
+            found = self._tried(part)
             if found is None or found.shape[:1] != (size,):
                 return False
-            if single is not None and not _same(found, single):
+            single = [self._tried(_part(part, i)) for i in range(size)]
+            # A function of rows, such as x[:, 0], cannot be asked about one draw.
+            if all(each is not None and each.shape == found.shape[1:] for each in single) and not np.allclose(
+                found, np.stack(single), rtol=1e-9, equal_nan=True  # type: ignore[arg-type]
+            ):  # fmt: skip
                 return False
         return True
 
-    def _as_rows(self, part: Any, size: int) -> tuple[None, np.ndarray | None]:
-        """What a function that takes only one of the two forms gives for many."""
+    def _tried(self, part: Any) -> np.ndarray | None:
         try:
             with np.errstate(all="ignore"):
-                return None, np.asarray(self.function(part), dtype=np.float64)
-        except Exception:
-            return None, None
+                return np.asarray(self.function(part), dtype=np.float64)
+        except Exception:  # it is not what the function takes
+            return None
 
 
-def _same(found: np.ndarray, single: list) -> bool:
-    try:
-        return np.allclose(found, np.stack(single), rtol=1e-9, equal_nan=True)
-    except ValueError:
-        # A function of rows, such as x[:, 0], that also accepts one draw of another shape.
-        return True
-
-
-def _one(draws: Any, i: int) -> Any:
-    return {k: v[i] for k, v in draws.items()} if isinstance(draws, dict) else draws[i]
+def _part(draws: Any, which: Any) -> Any:
+    return {name: value[which] for name, value in draws.items()} if isinstance(draws, dict) else draws[which]

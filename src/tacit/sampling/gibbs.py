@@ -42,7 +42,8 @@ def gibbs(
     conditionals : sequence of functions, or dict of str to function
         Where `start` is a vector: for every coordinate a function ``f(x, rng)`` that returns a draw of it; or pairs of
         coordinates (a number, a list of numbers or a slice) and such a function. They are compiled where numba can
-        follow them, and a note says why where not. Where `start` is a dict: for every variable a function ``f(state, rng)`` of the dict,
+        follow them, and a note says why where not. Where `start` is a dict: for every variable a function ``f(state,
+        rng)`` of the dict,
         called from Python.
     start : array of shape (d,) or (n_chains, d), dict of arrays, list of n_chains of these, or callable
         Where chains start.
@@ -78,7 +79,9 @@ def _parts(conditionals: Any, position: Position) -> list[tuple[Any, Any, Callab
     if position.named:
         if not isinstance(conditionals, Mapping) or set(conditionals) != set(position.shapes):
             given = ", ".join(map(str, conditionals)) if isinstance(conditionals, Mapping) else repr(conditionals)
-            raise ValueError(f"conditionals names {given}, but the variables are {', '.join(position.shapes)}; give a function for each.")
+            raise ValueError(
+                f"conditionals names {given}, but the variables are {', '.join(position.shapes)}; give a function for each."
+            )
         where = position.parts(np.arange(position.size))
         parts = [(name, np.ravel(where[name]), function) for name, function in conditionals.items()]
     else:
@@ -105,7 +108,8 @@ class _Gibbs(Sampler):
     name = "gibbs"
 
     def __init__(self, parts: list, position: Position, n_thin: int, vectors: list[np.ndarray]):
-        self.parts, self.position, self.n_thin = parts, position, n_thin
+        self.parts, self.n_thin = parts, n_thin
+        self.position: Position = position
         self.compiled: Any = None
         if position.named:
             self.note = Note("not_compiled", "The conditionals are called from Python: they take a dict.")
@@ -133,7 +137,7 @@ class _Gibbs(Sampler):
             x[index] = value.reshape(np.shape(index))
 
     def run(self, state: dict, n: int, rng: np.random.Generator) -> tuple:
-        draws = np.empty((n, self.position.size))  # type: ignore[union-attr]
+        draws = np.empty((n, self.position.size))
         if self.compiled is not None:
             kernels.gibbs_steps(self.compiled, state["x"], self.n_thin, rng, draws)
         else:

@@ -126,7 +126,8 @@ class Slope:
             self.python = trajectories.difference_slope(value)
             self._compile(trajectories.difference_slope, (density.given,))
             self.note = Note(
-                "gradient_differences", "Gradients are differences of the density, {n} values each ({how}); give `gradient`, or write the density "
+                "gradient_differences", "Gradients are differences of the density, {n} values each ({how}); give "
+                "`gradient`, or write the density "
                 "in torch, for speed and precision.", n=2 * position.size + 1, how="compiled" if self.compiled else "in Python",
             )  # fmt: skip
 
@@ -227,7 +228,8 @@ class _NoUTurn(Sampler):
         draws, told = np.empty((n, len(state["x"]))), np.empty((n, len(TOLD)))
         with np.errstate(all="ignore"):  # a trajectory that diverges overflows
             steps(
-                compiled or self.slope, state["x"], state["g"], state["factor"], state["scatter"], state["mean"], state["numbers"], self.plan,
+                compiled or self.slope, state["x"], state["g"], state["factor"], state["scatter"],
+                state["mean"], state["numbers"], self.plan,
                 self.target, self.max_depth, rng, draws, told,
             )  # fmt: skip
         statistics = dict(zip(TOLD, np.ascontiguousarray(told.T)))
@@ -240,13 +242,15 @@ class _NoUTurn(Sampler):
         notes, diverging = [self.slope.note], int(statistics["diverging"].sum())
         if diverging:
             notes.append(Note(
-                "divergent", "{n} of {of} trajectories diverged: the density bends faster than the step size follows, so that draws may miss a part of "
+                "divergent", "{n} of {of} trajectories diverged: the density bends faster than the step size follows, "
+                "so that draws may miss a part of "
                 "it; raise target_acceptance or reparametrise.", n=diverging, of=statistics["diverging"].size,
             ))  # fmt: skip
         deep = int((statistics["tree_depth"] >= self.max_depth).sum())
         if deep:
             notes.append(Note(
-                "max_depth", "{n} of {of} trajectories reached max_depth={depth}: draws are right, but slow; metric='dense' may shorten them.",
+                "max_depth", "{n} of {of} trajectories reached max_depth={depth}: draws are right, but slow; "
+                "metric='dense' may shorten them.",
                 n=deep, of=statistics["tree_depth"].size, depth=self.max_depth,
             ))  # fmt: skip
         return notes

@@ -64,7 +64,9 @@ def gibbs_ising(
     """
     energy = network.to_energy() if hasattr(network, "to_energy") else network
     if not hasattr(energy, "passes"):
-        raise TypeError(f"network={network!r} is no pairwise network; give a PairwiseEnergy or an IsingModel of tacit.graph.")
+        raise TypeError(
+            f"network={network!r} is no pairwise network; give a PairwiseEnergy or an IsingModel of tacit.graph."
+        )
     run = Run(n_draws, n_warmup, n_chains, False, random_state, n_jobs, callback, checkpoint)
     check_number("n_thin", n_thin, numbers.Integral, 1)
     if keep_states:
@@ -87,7 +89,11 @@ class _Ising(Sampler):
             self.sweeps, self.tables = _binary(first, heads, weight, unary, V)
 
     def settings(self) -> dict:
-        return {"n_thin": self.n_thin, "keep_states": self.keep_states, "energy": float(self.energy(self.energy.unary.argmin(axis=1)))}
+        return {
+            "n_thin": self.n_thin,
+            "keep_states": self.keep_states,
+            "energy": float(self.energy(self.energy.unary.argmin(axis=1))),
+        }
 
     def started(self, start: Any, rng: np.random.Generator) -> np.ndarray:
         if start is None:
@@ -111,7 +117,9 @@ class _Ising(Sampler):
 
 
 def _binary(first: np.ndarray, heads: np.ndarray, weight: np.ndarray, unary: np.ndarray, V: np.ndarray) -> tuple:
-    """Sweeps of two labels: from a table of probabilities where the arcs of each node have one weight and kinds of nodes are few."""
+    """Sweeps of two labels: from a table of probabilities where the arcs of each node have one weight and kinds of
+    nodes are few.
+    """
     low, high = V[1, 0] - V[0, 0], V[1, 1] - V[0, 1]
     degree = np.diff(first)
     owner = np.repeat(np.arange(len(degree)), degree)
@@ -123,7 +131,11 @@ def _binary(first: np.ndarray, heads: np.ndarray, weight: np.ndarray, unary: np.
     if np.array_equal(own[owner], slope):
         kinds, kind = np.unique(np.column_stack([base, own]), axis=0, return_inverse=True)
         if len(kinds) * most <= MOST_CELLS:
-            cost = kinds[:, :1] + kinds[:, 1:] * np.arange(most)
+            cost = kinds[:, :1] + kinds[:, 1:] * np.arange(most + 1)
             table = 1.0 / (1.0 + np.exp(np.clip(cost, -700.0, 700.0)))
-            return kernels.tabled_sweeps, (first, heads, kind.astype(np.int32).ravel(), table)
+            before = heads == owner - 1
+            left = np.concatenate([[0], np.cumsum(degree - np.bincount(owner[before], minlength=len(degree)))])
+            beside = np.isin(np.arange(len(degree)), owner[before]).astype(np.int8)
+            arcs = left.astype(np.uint64), heads[~before].astype(np.uint32)
+            return kernels.tabled_sweeps, (*arcs, beside, kind.astype(np.uint32).ravel(), table)
     return kernels.binary_sweeps, (first, heads, slope, base)

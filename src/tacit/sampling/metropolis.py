@@ -42,19 +42,24 @@ def metropolis(
 ) -> Chains:
     """Draw from a density by the Metropolis-Hastings algorithm.
 
-    A density and a proposal that are written in Python are compiled where numba can follow them, so that a chain is one compiled call; otherwise
+    A density and a proposal that are written in Python are compiled where numba can follow them, so that a chain is
+    one compiled call; otherwise
     they are called from Python, and a note of the result says why.
 
     Parameters
     ----------
     log_density : callable, distribution or object
-        The log density up to a constant, of a vector, or of a dict of arrays where `start` is one. Also a distribution of `tacit.families`
+        The log density up to a constant, of a vector, or of a dict of arrays where `start` is one. Also a distribution
+        of `tacit.families`
         or a frozen one of SciPy. Minus infinity is a density of 0; a value that is not a number is never accepted.
     start : array of shape (d,) or (n_chains, d), dict of arrays, list of n_chains of these, or callable
-        Where chains start; a callable takes a ``numpy.random.Generator`` and returns a start. Chains that start apart show whether they mix.
+        Where chains start; a callable takes a ``numpy.random.Generator`` and returns a start. Chains that start apart
+        show whether they mix.
     proposal : callable, distribution or None
-        None is a random walk whose covariance is learned during warm-up. A function ``proposal(x, rng)`` returns the proposed vector and
-        log q(x | y) − log q(y | x), 0 where it is symmetric. A distribution (of `tacit.families`, frozen of SciPy, a fitted density
+        None is a random walk whose covariance is learned during warm-up. A function ``proposal(x, rng)`` returns the
+        proposed vector and
+        log q(x | y) − log q(y | x), 0 where it is symmetric. A distribution (of `tacit.families`, frozen of SciPy, a
+        fitted density
         estimator, or a pair of functions ``sample(n, rng)`` and ``log_prob(X)``) is proposed from wherever the chain is.
     n_draws, n_warmup, n_chains : int
         Draws of every chain, draws before them that are not counted, and chains.
@@ -111,7 +116,8 @@ def opened(density: Density, vectors: list[np.ndarray]) -> list[float]:
         if not math.isfinite(value):
             kind = "has probability 0: its log density is -inf" if value == -math.inf else f"has log density {value}"
             raise ValueError(
-                f"The start of chain {i}, {np.array2string(vectors[i], precision=4, threshold=5)}, {kind}; start where the density "
+                f"The start of chain {i}, {np.array2string(vectors[i], precision=4, threshold=5)}, {kind}; start "
+                f"where the density "
                 "is positive."
             )
     return values
@@ -123,7 +129,8 @@ class _Metropolis(Sampler):
     name = "metropolis"
 
     def __init__(self, density: Density, n_thin: int):
-        self.density, self.n_thin, self.position = density, n_thin, density.position
+        self.density, self.n_thin = density, n_thin
+        self.position: Position = density.position
         self.threads = density.compiled is not None
 
     def settings(self) -> dict:
@@ -175,7 +182,8 @@ class _Proposed(_Metropolis):
         made = None
         if not density.position.named:
             made, self.note = compiled_or_none(
-                propose, walk.PROPOSAL, lambda f: [np.append(*f(x, np.random.default_rng(0))) for x in vectors], self.propose, "proposal"
+                propose, walk.PROPOSAL, lambda f: [np.append(*f(x, np.random.default_rng(0))) for x in vectors],
+                self.propose, "proposal",
             )  # fmt: skip
         self.compiled = made if density.compiled is not None else None
         self.threads = self.compiled is not None
@@ -205,8 +213,8 @@ class _Independent(_Metropolis):
             )
         d = len(vector)
         return {
-            "x": state["x"], "numbers": np.append(state["numbers"], weight), "ahead": np.empty((AHEAD, d)),
-            "values": np.empty(AHEAD), "weights": np.empty(AHEAD), "used": np.array(AHEAD),
+            "x": state["x"], "numbers": np.append(state["numbers"], weight), "ahead": np.zeros((AHEAD, d)),
+            "values": np.zeros(AHEAD), "weights": np.zeros(AHEAD), "used": np.array(AHEAD),
         }  # fmt: skip
 
     def run(self, state: dict, n: int, rng: np.random.Generator) -> tuple:
@@ -245,7 +253,8 @@ def _checked(propose: Callable, position: Position) -> Callable:
         found = propose(position.unpack(x), rng)
         if not isinstance(found, tuple) or len(found) != 2:
             raise ValueError(
-                f"proposal returned {found!r}; return the proposed vector and the log ratio of proposal densities, 0 where symmetric."
+                f"proposal returned {found!r}; return the proposed vector and the log ratio of proposal densities, 0 "
+                f"where symmetric."
             )
         return position.pack(found[0], "what proposal returned"), float(found[1])
 

@@ -1,6 +1,6 @@
 """`gibbs_mixture`: Gaussian mixtures with conjugate priors.
 
-    π ~ Dirichlet(α),   μ_k, Σ_k ~ NIW,   z ~ π,   x | z ~ N(μ_z, Σ_z);     π | z,   μ_k, Σ_k | z, x   and   z | π, μ, Σ, x   in turn
+π ~ Dirichlet(α),   μ_k, Σ_k ~ NIW,   z ~ π,   x | z ~ N(μ_z, Σ_z);     π | z,   μ_k, Σ_k | z, x   and   z | π, μ, Σ, x   in turn
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def gibbs_mixture(
     Returns
     -------
     Chains
-        Of ``weights`` (n_components,), ``means`` (n_components, d), ``covariances`` (n_components, d, d), ``log_likelihood`` of the observed
+        Of ``weights`` (n_components,), ``means`` (n_components, d), ``covariances`` (n_components, d, d),
+        ``log_likelihood`` of the observed
         cells and, where they are kept, ``labels`` (n,). Components have no order, which may change within a chain.
 
     References
@@ -94,7 +95,9 @@ def gibbs_mixture(
 class _Mixture(Sampler):
     name = "gibbs_mixture"
 
-    def __init__(self, X: np.ndarray, n_components: int, prior: Any, concentration: float, n_thin: int, keep_labels: bool):
+    def __init__(
+        self, X: np.ndarray, n_components: int, prior: Any, concentration: float, n_thin: int, keep_labels: bool
+    ):
         self.X, self.k, self.prior, self.concentration = X, n_components, prior, concentration
         self.n_thin, self.keep_labels = n_thin, keep_labels
         seen = ~np.isnan(X)
@@ -136,7 +139,9 @@ class _Mixture(Sampler):
             for j in range(self.k):
                 factor = np.linalg.cholesky(covariances[j][np.ix_(seen, seen)])
                 z = solve_triangular(factor, (self.X[np.ix_(rows, seen)] - means[j][seen]).T, lower=True)
-                logs[:, j] = -0.5 * (z**2).sum(axis=0) - np.log(np.diag(factor)).sum() - 0.5 * seen.sum() * np.log(2 * np.pi)
+                logs[:, j] = (
+                    -0.5 * (z**2).sum(axis=0) - np.log(np.diag(factor)).sum() - 0.5 * seen.sum() * np.log(2 * np.pi)
+                )
             with np.errstate(divide="ignore"):
                 logs += np.log(weights)
             high = logs.max(axis=1, keepdims=True)
@@ -148,7 +153,9 @@ class _Mixture(Sampler):
                 self._fill(state, means, covariances, seen, rows, rng)
         return total
 
-    def _fill(self, state: dict, means: np.ndarray, covariances: np.ndarray, seen: np.ndarray, rows: np.ndarray, rng: Any) -> None:
+    def _fill(
+        self, state: dict, means: np.ndarray, covariances: np.ndarray, seen: np.ndarray, rows: np.ndarray, rng: Any
+    ) -> None:
         """Draw the missing cells of rows of one pattern, given their components."""
         gone = ~seen
         for j in np.unique(state["labels"][rows]):
@@ -171,8 +178,9 @@ class _Mixture(Sampler):
             for _ in range(self.n_thin):
                 drawn = self.parameters(state, rng)
                 value = self.allot(state, drawn, rng)
-            for name, each in zip(draws, (*drawn, value)):
+            for name, each in zip(("weights", "means", "covariances"), drawn):
                 draws[name][i] = each
+            draws["log_likelihood"][i] = value
             if self.keep_labels:
                 draws["labels"][i] = state["labels"]
         return draws, {}
@@ -180,4 +188,9 @@ class _Mixture(Sampler):
     def notes(self, states: list[dict], statistics: dict) -> list[Note]:
         if self.k == 1:
             return []
-        return [Note("exchangeable", "Components have no order, which may change within a chain: compare chains by log_likelihood.")]
+        return [
+            Note(
+                "exchangeable",
+                "Components have no order, which may change within a chain: compare chains by log_likelihood.",
+            )
+        ]

@@ -1,6 +1,6 @@
 """`rejection_sample` and `importance_sample`: draws of a density π from those of a proposal q.
 
-    rejection: keep x ~ q with probability π(x) / (c q(x))        importance: E[f] = Σ w f / Σ w,  w = π(x) / q(x)
+rejection: keep x ~ q with probability π(x) / (c q(x))        importance: E[f] = Σ w f / Σ w,  w = π(x) / q(x)
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ def rejection_sample(
         size = int(min(ratios.most, max(1000, 1.1 * (n - n_kept) / share), max_proposals - n_proposed))
         if size <= 0:
             raise ValueError(
-                f"{n_kept} of n={n} draws were kept of max_proposals={max_proposals}; propose from a distribution that is closer to the "
+                f"{n_kept} of n={n} draws were kept of max_proposals={max_proposals}; propose from a distribution "
+                f"that is closer to the "
                 "density, or lower log_bound if it is not needed."
             )
         X, log_ratio = ratios.draw(size)
@@ -133,7 +134,8 @@ def rejection_sample(
 def _broken(broken: list, n_proposed: int) -> Note:
     excess, where = broken[0]
     return Note(
-        "envelope_broken", "The density exceeded the bound at {n} of {of} proposals, by a factor of up to {factor:.4g} at {where}: draws there are too "
+        "envelope_broken", "The density exceeded the bound at {n} of {of} proposals, by a factor of up to "
+        "{factor:.4g} at {where}: draws there are too "
         "rare; use log_bound={remedy:.6g} more.",
         n=len(broken), of=n_proposed, factor=float(np.exp(excess)), where=np.array2string(where, precision=4),
         remedy=float(excess),
@@ -158,7 +160,8 @@ class _Ratios:
             bad = np.isnan(found) | (found == math.inf)
             if bad.any():
                 raise ValueError(
-                    f"{name} is {found[bad][0]} at {int(bad.sum())} of {n} proposals, the first at {X[bad][0]}; return -inf where the density is 0."
+                    f"{name} is {found[bad][0]} at {int(bad.sum())} of {n} proposals, the first at {X[bad][0]}; "
+                    f"return -inf where the density is 0."
                 )
         return X, np.where(values == -math.inf, -math.inf, values - proposed)
 
@@ -178,7 +181,8 @@ class ImportanceSample:
     ess : float
         1 / Σ w².
     k_hat : float
-        Shape of the weights' tail: above 0.5 their variance is infinite, above 0.7 estimates are unreliable; NaN where weights are not smoothed.
+        Shape of the weights' tail: above 0.5 their variance is infinite, above 0.7 estimates are unreliable; NaN where
+        weights are not smoothed.
     log_evidence, log_evidence_error : float
         Log of ∫ π, and its standard error.
     notes : tuple of Note
@@ -284,12 +288,14 @@ def _weighed(k_hat: float, ess: float, n: int) -> tuple[Note, ...]:
     notes = []
     if k_hat > 0.7:
         notes.append(Note(
-            "weights_unreliable", "The weights have infinite variance (k-hat = {k:.2f}, above 0.7): estimates and their standard errors are unreliable; "
+            "weights_unreliable", "The weights have infinite variance (k-hat = {k:.2f}, above 0.7): estimates and "
+            "their standard errors are unreliable; "
             "propose from a distribution with heavier tails, or closer to the density.", k=k_hat,
         ))  # fmt: skip
     elif k_hat > 0.5:
         notes.append(Note(
-            "weights_infinite_variance", "The weights have infinite variance (k-hat = {k:.2f}, above 0.5): smoothing makes estimates usable, but the error of the "
+            "weights_infinite_variance", "The weights have infinite variance (k-hat = {k:.2f}, above 0.5): smoothing "
+            "makes estimates usable, but the error of the "
             "evidence is understated.", k=k_hat,
         ))  # fmt: skip
     if ess < 50:

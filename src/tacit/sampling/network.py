@@ -48,7 +48,8 @@ def gibbs_network(
     Returns
     -------
     Chains
-        Of a variable of the network each, by its name: numbers of states. A note tells where probabilities of 0 may keep chains from
+        Of a variable of the network each, by its name: numbers of states. A note tells where probabilities of 0 may
+        keep chains from
         reaching all states.
 
     Examples
@@ -61,7 +62,9 @@ def gibbs_network(
     0.7
     """
     if not hasattr(network, "nodes_"):
-        raise TypeError(f"network={network!r} is no belief network with tables; fit it, or make it by BeliefNetwork.from_tables.")
+        raise TypeError(
+            f"network={network!r} is no belief network with tables; fit it, or make it by BeliefNetwork.from_tables."
+        )
     nodes = network.nodes_
     if nodes.continuous.any():
         name = nodes.names[int(np.argmax(nodes.continuous))]
@@ -90,12 +93,17 @@ class _Network(Sampler):
         touched = [[(j, self.strides[j][families[j].index(i)]) for j in (i, *nodes.children[i])] for i in range(n)]
         self.families = families
         self.tables = (
-            theta, nodes.offsets, nodes.cards, _begins(families), np.concatenate(families).astype(np.int64), np.concatenate(self.strides),
+            theta, nodes.offsets, nodes.cards, _begins(families),
+            np.concatenate(families).astype(np.int64), np.concatenate(self.strides),
             _begins(touched), *(np.array([pair[k] for each in touched for pair in each], np.int64) for k in (0, 1)), self.free,
         )  # fmt: skip
 
     def settings(self) -> dict:
-        return {"n_thin": self.n_thin, "given": self.codes.tolist(), "theta": float(self.theta @ np.arange(len(self.theta)))}
+        return {
+            "n_thin": self.n_thin,
+            "given": self.codes.tolist(),
+            "theta": float(self.theta @ np.arange(len(self.theta))),
+        }
 
     def started(self, rng: np.random.Generator) -> np.ndarray:
         """The likeliest by the evidence of draws from parents to children; ValueError where none is possible."""
@@ -125,7 +133,8 @@ class _Network(Sampler):
         if not zeros:
             return []
         return [Note(
-            "zero_probabilities", "{n} cells of the tables are 0: chains may not reach all states from where they start; compare with network.query.",
+            "zero_probabilities", "{n} cells of the tables are 0: chains may not reach all states from where they "
+            "start; compare with network.query.",
             n=zeros,
         )]  # fmt: skip
 

@@ -22,7 +22,8 @@ def latin_hypercube(n: int, space: Any = 1, *, optimization: str | None = None, 
     n : int
         Number of points.
     space : int, distribution or sequence of distributions
-        Number of axes of the unit cube; or a distribution of independent columns, or one of each column, through whose quantiles points go: a frozen
+        Number of axes of the unit cube; or a distribution of independent columns, or one of each column, through whose
+        quantiles points go: a frozen
         one of SciPy with ``ppf``, or one of `tacit.families` with ``quantile``.
     optimization : {"random-cd", "lloyd"}, optional
         How points are spread further; see ``scipy.stats.qmc.LatinHypercube``.
@@ -100,7 +101,8 @@ def _space(space: Any) -> tuple[int, Callable[[np.ndarray], np.ndarray]]:
         covariance = getattr(getattr(part, "parameters", None), "get", lambda name: None)("covariance")
         if covariance is not None and np.ndim(covariance) == 2 and np.any(covariance - np.diag(np.diag(covariance))):
             raise ValueError(
-                "The columns of the distribution are correlated, so that their quantiles are not independent; give uncorrelated columns."
+                "The columns of the distribution are correlated, so that their quantiles are not independent; give "
+                "uncorrelated columns."
             )
 
     def through(points: np.ndarray) -> np.ndarray:
@@ -145,7 +147,7 @@ def open_proposal(given: Any, size: int | None = None) -> Proposal:
 
     def drawn(n: int, rng: np.random.Generator) -> np.ndarray:
         points = np.asarray(sample(n, rng), dtype=np.float64)
-        points = points.reshape(n, -1) if points.size and points.shape[:1] in ((n,), ()) or n == 1 else points
+        points = points.reshape(n, -1) if points.ndim < 2 and points.size % n == 0 else points
         if points.ndim != 2 or len(points) != n or (size is not None and points.shape[1] != size):
             raise ValueError(
                 f"proposal drew an array of shape {points.shape} for {n} points"
@@ -172,7 +174,8 @@ def _opened(given: Any) -> tuple[Callable, Callable]:
     scored = by_rows(given)
     if scored is None:
         raise TypeError(
-            f"{given!r} cannot propose points; give a distribution, a fitted density estimator, or a pair of functions sample(n, rng) and "
+            f"{given!r} cannot propose points; give a distribution, a fitted density estimator, or a pair of "
+            f"functions sample(n, rng) and "
             "log_prob(X)."
         )
     if hasattr(given, "rvs"):

@@ -1,6 +1,6 @@
 """`gibbs_probit`: Bayesian probit regression, P(y = 1) = Φ(xᵀβ), β ~ N(0, τ² I).
 
-    z_i | β ~ N(x_iᵀβ, 1) cut to z_i > 0 where y_i = 1 and z_i < 0 where y_i = 0;     β | z ~ N(V Xᵀz, V),  V = (XᵀX + I/τ²)⁻¹
+z_i | β ~ N(x_iᵀβ, 1) cut to z_i > 0 where y_i = 1 and z_i < 0 where y_i = 0;     β | z ~ N(V Xᵀz, V),  V = (XᵀX + I/τ²)⁻¹
 """
 
 from __future__ import annotations

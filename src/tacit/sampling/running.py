@@ -1,6 +1,7 @@
 """`run_chains`: the one loop over Markov chains, in blocks of steps, whatever the sampler.
 
-A block works on copies of the chains' states and streams, which take their place at its end: an interrupt in the middle loses the block and
+A block works on copies of the chains' states and streams, which take their place at its end: an interrupt in the
+middle loses the block and
 nothing else, and a checkpoint is always of a whole block. Chains do not depend on where blocks end.
 """
 
@@ -225,7 +226,8 @@ def _go_on(sampler: Sampler, going: _Going, run: Run, checkpoint: Any, notes: li
 
 def _never_accepted(idle: np.ndarray, step: int) -> Note:
     note = Note(
-        "never_accepted", "None of the first {step} proposals of {n} of {of} chains was accepted: proposals are too wide, or lead to where the "
+        "never_accepted", "None of the first {step} proposals of {n} of {of} chains was accepted: proposals are too "
+        "wide, or lead to where the "
         "density is 0 or not a number.",
         step=step, n=int(idle.sum()), of=len(idle),
     )  # fmt: skip

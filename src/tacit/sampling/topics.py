@@ -1,6 +1,6 @@
 """`gibbs_topics`: latent Dirichlet allocation by collapsed Gibbs sampling.
 
-    θ_d ~ Dirichlet(α),   φ_k ~ Dirichlet(β),   z ~ θ_d,   w ~ φ_z;      p(z = k | rest) ∝ (n_dk + α)(n_kw + β) / (n_k + V β)
+θ_d ~ Dirichlet(α),   φ_k ~ Dirichlet(β),   z ~ θ_d,   w ~ φ_z;      p(z = k | rest) ∝ (n_dk + α)(n_kw + β) / (n_k + V β)
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ def gibbs_topics(
     -------
     Chains
         Of ``log_joint``, log p(words, their topics), by which chains are compared; of ``topics`` (n_topics, n_words),
-        ``proportions`` (n_documents, n_topics), and ``assignments`` (topics of words in the order of documents and columns), where they are
+        ``proportions`` (n_documents, n_topics), and ``assignments`` (topics of words in the order of documents and
+        columns), where they are
         kept. Topics have no order, which may differ from chain to chain.
 
     References
@@ -106,7 +107,9 @@ class _Topics(Sampler):
         self.alpha, self.beta, self.n_thin, self.keep, self.shape = alpha, beta, n_thin, keep, counts.shape
         times = counts.data.astype(np.int64)
         self.words = np.repeat(counts.indices, times).astype(np.int32)
-        self.documents = np.repeat(np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), times).astype(np.int32)
+        self.documents = np.repeat(np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), times).astype(
+            np.int32
+        )
 
     @property
     def cells(self) -> int:
@@ -116,7 +119,13 @@ class _Topics(Sampler):
         return 1 + sum(sizes[each] for each in self.keep)
 
     def settings(self) -> dict:
-        return {"alpha": self.alpha.tolist(), "beta": self.beta, "n_thin": self.n_thin, "keep": self.keep, "n": len(self.words)}
+        return {
+            "alpha": self.alpha.tolist(),
+            "beta": self.beta,
+            "n_thin": self.n_thin,
+            "keep": self.keep,
+            "n": len(self.words),
+        }
 
     def started(self, rng: np.random.Generator) -> dict:
         return {"topics": rng.integers(len(self.alpha), size=len(self.words)).astype(np.int32)}
@@ -132,7 +141,9 @@ class _Topics(Sampler):
         k, topics = len(self.alpha), state["topics"]
         tallies = self.tallies(topics)
         shapes = {"topics": (k, self.shape[1]), "proportions": (self.shape[0], k)}
-        draws = {"log_joint": np.empty(n)} | {each: np.empty((n, *shapes[each])) for each in self.keep if each in shapes}
+        draws = {"log_joint": np.empty(n)} | {
+            each: np.empty((n, *shapes[each])) for each in self.keep if each in shapes
+        }
         if "assignments" in self.keep:
             draws["assignments"] = np.empty((n, len(topics)), np.int32)
         for i in range(n):
