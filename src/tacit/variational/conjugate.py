@@ -44,6 +44,8 @@ class MessagePassing:
         The bound after every round; it never falls.
     reason : Note
         Why rounds stopped.
+    intercept : bool
+        Whether the last coefficient is one.
     """
 
     mean: np.ndarray
