@@ -45,6 +45,7 @@ TASKS = {
         "boosting",
         "classes_of_groups",
         "conjugate_learning",
+        "how_sure",
         "co2_forecast",
         "curves_with_bands",
     ),

@@ -201,6 +201,13 @@ class EMEstimator(RowsEstimator):
         """The model for rows of a source, and what was learned as parameters that it can go on from."""
         return self._model(), self._params()
 
+    _prior_setting: str = "a prior"  # how a user gives it one
+
+    def _sampled(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[Any, Any, Source]:
+        """The model, the fitted parameters and the rows, for draws of the parameters."""
+        source = self._open(X, sample_weight, y)
+        return *self._resumed(source), source
+
     def _model_for(self, known: Any) -> Any:
         """The model for rows of which this is known."""
         return self._model()

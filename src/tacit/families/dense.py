@@ -12,12 +12,14 @@ from scipy.special import multigammaln, softmax
 
 from ..arrays import Arrays, record
 from ..declared import SQUARES, Numbers, declare
+from ..engine.coordinates import Record
 from ..kernels import EXPECT, MOMENTS, backend, cast, kernel
 from ..kernels.layout import pack_strips, strip_width
 from ..source.block import Block
 from .family import Pass, occupied
 from .gaussian import LOG_2PI, WEAK, Gaussian, GaussianParams, incomplete_rows, invert_triangle
 from .predictive import MultivariatePredictive
+from .scores import dense_prior_score, dense_score, gaussian_coordinates
 
 __all__ = ["DenseStats", "FullGaussian", "FullParams", "TiedGaussian", "about_origin", "class_means"]
 
@@ -114,6 +116,15 @@ class DenseGaussian(Gaussian):
         covariance = (lower @ np.swapaxes(lower, -1, -2)) * (root[:, None] * root)
         mean = params.origin + mean.reshape(params.mean.shape) * root
         return self.params(mean, self.clip(covariance, params.scale), params.origin, params.scale)
+
+    def coordinates(self, params: Any) -> Record:
+        return gaussian_coordinates(self, params)
+
+    def score(self, stats: DenseStats, params: Any) -> dict[str, np.ndarray]:
+        return dense_score(stats, params)
+
+    def prior_score(self, params: Any) -> Any:
+        return None if self.prior is None else dense_prior_score(self.prior.over(params.mean.shape[1]), params)
 
     def with_prior_rows(self, stats: DenseStats, params: Any) -> Any:
         """Statistics with the rows that the prior is worth, and what the scatter of each class is divided by.

@@ -393,6 +393,15 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
     def _params(self) -> NetworkParams:
         return self.params_
 
+    def _parameters(self, params: NetworkParams) -> dict[str, np.ndarray]:
+        """The tables of discrete variables, by what they tell."""
+        found, nodes = {}, self.nodes_
+        for i in np.flatnonzero(nodes.sizes).tolist():
+            given = ", ".join(str(nodes.names[j]) for j in nodes.parents[i])
+            cells = params.theta[nodes.offsets[i] : nodes.offsets[i + 1]]
+            found[f"P({nodes.names[i]}{' | ' if given else ''}{given})"] = cells.reshape(nodes.shape(i))
+        return found
+
     def _check_loaded(self) -> None:
         if len(self.schema_.columns) != self.n_features_in_ or len(self.origin_) != len(self.nodes_.names):
             raise ValueError(f"it tells of {len(self.schema_.columns)} columns, not {self.n_features_in_}")

@@ -291,6 +291,22 @@ class LogisticRegression(LinearClassifier):
         )  # fmt: skip
         return ascending(plain, source, params)
 
+    _prior_setting = "a finite C and l1_ratio=0"
+
+    def _sampled(
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> tuple[LogisticModel, LogisticParams, Source]:
+        """The model, the fitted coefficients and the rows, for draws of the coefficients."""
+        classes = self.classes_
+        source, found = self._open_classes(X, y, sample_weight)
+        if not np.array_equal(found, classes):
+            raise ValueError(
+                f"y holds the classes {list(found)}, but the fit saw {list(classes)}; give the rows of the fit."
+            )
+        learner = self._learner(source)
+        model = LogisticModel(learner.n_scores, learner.ridge, learner.lasso, learner.intercept, learner.class_weight)
+        return model, self.fit_.params, source
+
     # Predictions
 
     def predict_proba(self, X: Any) -> np.ndarray:

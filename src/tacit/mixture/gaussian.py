@@ -159,6 +159,7 @@ class GaussianMixture(BaseGaussianMixture):
 
     _saved = BaseGaussianMixture._saved | {"component_prior_": Part((Prior, str), optional=True)}
     _study = "groups"
+    _prior_setting = "component_prior='default'"
 
     def _for_study(self) -> Any:
         """The same as a `Mixture` of one block of columns."""
@@ -192,7 +193,6 @@ class GaussianMixture(BaseGaussianMixture):
         return GAUSSIANS[self.covariance_type](floor=self.reg_covar, prior=self.component_prior_)
 
     def _prepare(self, source: Source) -> None:
-        super()._prepare(source)
         self.component_prior_ = self.component_prior
         if isinstance(self.component_prior, str):
             rows = source.sample(SAMPLE_ROWS, np.random.default_rng(0)).X
@@ -201,6 +201,7 @@ class GaussianMixture(BaseGaussianMixture):
             if kind not in ("full", "tied", "diag", "spherical"):
                 kind = {"EII": "spherical"}.get(kind, "diag" if kind[2] == "I" else "full")
             self.component_prior_ = default_prior(rows, self.n_components, kind)
+        super()._prepare(source)  # which asks for the family, and so for its prior
 
     # Starts
 

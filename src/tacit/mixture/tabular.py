@@ -40,6 +40,7 @@ class TableEstimator(MixtureEstimator):
         "left_out_": Listed(Text(), kind=tuple),
     }
     _reads_tables = True
+    _prior_setting = "families that have priors, such as family=FullGaussian(prior=tacit.families.default_prior(X))"
     observed_ = None
     left_out_: tuple[str, ...] = ()  # columns of the table that are not described
 

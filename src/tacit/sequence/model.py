@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine import SingularError
+from ..engine.coordinates import Record
 from ..families import Family
 from ..families.family import recalled
 from ..kernels import backend, flipped, host, kernel
@@ -109,6 +110,18 @@ class ChainModel(MixtureModel):
     def bound(self, vector: np.ndarray, params: ChainParams) -> ChainParams:
         own, rest = np.split(vector, [len(self.structure.free(params))])
         return ChainParams(*self.structure.bound(own, params), self.family.bound(rest, params.components))
+
+    def coordinates(self, params: ChainParams) -> Record:
+        own = self.structure.coordinates(params)
+        return Record(params, **own if self.held else own | {"components": self.family.coordinates(params.components)})
+
+    def score(self, stats: Any, params: ChainParams) -> dict[str, Any]:
+        components = None if self.held else self.family.score(stats.components, params.components)
+        return self.structure.score(stats, params) | {"components": components}
+
+    def prior_score(self, params: ChainParams) -> dict[str, Any]:
+        components = None if self.held else self.family.prior_score(params.components)
+        return self.structure.prior_score(params) | {"components": components}
 
     def n_parameters(self, params: ChainParams) -> int:
         own = 0 if self.held else self.family.n_parameters(params.components)
