@@ -1,6 +1,7 @@
 """``python -m benchmarks.bootstrap``: BCa intervals against scipy.stats.bootstrap, and of a mixture against refitting in a loop.
 
-Both run on one thread. Intervals of a mean and a median agree up to what replicates vary; refits up to a tenth of a standard error.
+Both run on one thread. Intervals of a mean and a median agree up to what replicates vary; refits up to a tenth of a standard
+error.
 """
 
 import numpy as np
@@ -76,8 +77,26 @@ def alike(ours, theirs):
 JOBS = [
     interval("mean"),
     interval("median"),
-    Job(f"{REFITS} refits of 3 Gaussians, 900 rows", "our own fit in a loop", rows, ours, looped(GaussianMixture), alike, 5.0, 3),
-    Job(f"{REFITS} refits of 3 Gaussians, 900 rows", "scikit-learn in a loop", rows, ours, looped(TheirMixture), alike, 5.0, 1),
+    Job(
+        f"{REFITS} refits of 3 Gaussians, 900 rows",
+        "our own fit in a loop",
+        rows,
+        ours,
+        looped(GaussianMixture),
+        alike,
+        5.0,
+        3,
+    ),
+    Job(
+        f"{REFITS} refits of 3 Gaussians, 900 rows",
+        "scikit-learn in a loop",
+        rows,
+        ours,
+        looped(TheirMixture),
+        alike,
+        5.0,
+        1,
+    ),
 ]
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.intervals [SAMPLES]``: how often intervals of 95 % hold the true value, on even, skewed and discrete data.
+"""``python -m benchmarks.intervals [SAMPLES]``: how often intervals of 95 % hold the truth, on even, skewed and discrete data.
 
 Every method has the same samples. A share of 0.95 is off by about 0.007 in 1,000 samples.
 """
@@ -25,7 +25,9 @@ def methods(statistic):
              "median": ("order statistics", lambda x, seed: median_interval(x))}[statistic]  # fmt: skip
     found = dict([exact])
     for method in BOOTSTRAPS[: 4 if statistic == "mean" else 3]:
-        found[method] = lambda x, seed, method=method: bootstrap(statistic, x, method=method, n_resamples=999, random_state=seed)
+        found[method] = lambda x, seed, method=method: bootstrap(
+            statistic, x, method=method, n_resamples=999, random_state=seed
+        )
     return found
 
 
@@ -59,7 +61,8 @@ def of_shares():
         told = []
         for method in names:
             ends = np.array([(f.low, f.high) for f in (proportion_interval(k, n, method=method) for k in range(n + 1))])
-            held = [binom.pmf(np.arange(n + 1), n, p)[(ends[:, 0] <= p) & (p <= ends[:, 1])].sum() for p in np.linspace(0.02, 0.98, 97)]
+            counts, low, high = np.arange(n + 1), *ends.T
+            held = [binom.pmf(counts, n, p)[(low <= p) & (p <= high)].sum() for p in np.linspace(0.02, 0.98, 97)]
             told += [f"{np.mean(held):.3f} | {np.min(held):.3f}"]
         print(f"| {n} | {' | '.join(told)} |", flush=True)
 

@@ -47,7 +47,8 @@ FAULTS = [
     (lambda: anova([1, 1], [2, 2]), "all values within each sample are equal; analysis of variance needs values that differ."),
     (lambda: variance_test([1, 1], [1, 2]), "all 2 values of x are 1; a test of means needs values that differ."),
     (lambda: t_test(NAN), "x holds 1 missing value among 4, the first at 1; leave them out with missing='drop'."),
-    (lambda: wilcoxon(NAN, [1, 2, 3, 5]), "1 row of 4 holds a missing value, the first at 1; leave them out with missing='drop'."),
+    (lambda: wilcoxon(NAN, [1, 2, 3, 5]), "1 row of 4 holds a missing value, the first at 1; leave them out with "
+                                          "missing='drop'."),
     (lambda: friedman([[1, 2], [np.nan, 2], [1, 2]]),
      "1 row of 3 holds a missing score, the first at 1; leave them out with missing='drop'."),
     (lambda: bootstrap("mean", NAN), "1 row of the data holds a missing value; leave them out with missing='drop'."),
@@ -65,7 +66,8 @@ FAULTS = [
     (lambda: binomial_test(1, 4, 1.0), "p=1.0 is not between 0 and 1; give the probability under the null hypothesis."),
     (lambda: proportion_interval(-1, 4), "successes=-1 is not a whole number of at least 0."),
     (lambda: chi_square_test([3, -1]), "observed holds -1, which is no count; give whole numbers of at least 0."),
-    (lambda: chi_square_test([[1, 2], [0, 0]]), "observed has 1 row and 2 columns that are not all 0; give at least two of each."),
+    (lambda: chi_square_test([[1, 2], [0, 0]]), "observed has 1 row and 2 columns that are not all 0; give at least two "
+                                                "of each."),
     (lambda: chi_square_test([0, 0]), "observed counts nothing; give at least one observation."),
     (lambda: fisher_test([[1, 0], [2, 0]]), "a row or column of [[1, 0], [2, 0]] counts nothing; there is nothing to compare."),
     (lambda: mcnemar([[4, 0], [0, 3]]), "no row of 7 has answers that differ; there is nothing to test."),
@@ -75,7 +77,8 @@ FAULTS = [
     (lambda: adjust([0.1], "bonferroni"), "method='bonferroni' is unknown; use one of 'holm', 'bh'."),
     (lambda: nemenyi([[1, 2], [3, 4]], ["a"]), "names has 1 entries, but scores have 2 columns; name each."),
     (lambda: permutation_test([1, 2]), "1 sample is given; kind='samples' needs at least two."),
-    (lambda: bootstrap("mode", [1, 2]), "statistic='mode' is unknown; use one of 'mean', 'variance', 'sd', 'skewness', 'kurtosis', "
+    (lambda: bootstrap("mode", [1, 2]), "statistic='mode' is unknown; use one of 'mean', 'variance', 'sd', 'skewness', "
+                                        "'kurtosis', "
      "'median', a quantile such as 0.9, or a function."),
     (lambda: bootstrap("mean", [1.0]), "there is 1 row to draw from; give at least 2."),
     (lambda: bootstrap(1.5, [1, 2]), "statistic=1.5 is no quantile between 0 and 1; use 0.5 for the median."),
@@ -88,13 +91,15 @@ FAULTS = [
     (lambda: bootstrap("mean", [1, 2], checkpoint="x"),
      "a checkpoint needs the same samples again, but random_state=None; give a whole number."),
     (lambda: t_test([1, 2, 3]).sample_size(1.0, 0.5), "power=1.0 is no probability between 0 and 1; use 0.8, for instance."),
-    (lambda: t_test([1, 2, 3]).sample_size(0.8, 0.0), "alternative=0 is the null hypothesis, which no number of rows rejects; name another."),
+    (lambda: t_test([1, 2, 3]).sample_size(0.8, 0.0), "alternative=0 is the null hypothesis, which no number of rows "
+                                                      "rejects; name another."),
     (lambda: binomial_test(3, 9).power(1.2), "alternative=1.2 is no effect of this test; it lies between 0 and 1."),
     (lambda: compare_groups({"g": ["a"] * 4, "x": [1, 2, 3, 4]}, "g"),
      "column 'g' has 1 value; at least two groups are needed to compare."),
     (lambda: compare_groups({"g": ["a", "a", "b"], "x": [1.5, 2, 3]}, "g"),
      "group 'b' of column 'g' has 1 row; at least 2 are needed. Name the groups to compare, such as g=a."),
-    (lambda: compare_groups({"g": ["a", "b"] * 2, "x": [1, 2, 3, 4]}, "h"), "has no column 'h' to tell the groups by; it has g, x."),
+    (lambda: compare_groups({"g": ["a", "b"] * 2, "x": [1, 2, 3, 4]}, "h"), "has no column 'h' to tell the groups by; it "
+                                                                            "has g, x."),
 ]  # fmt: skip
 
 
@@ -115,8 +120,14 @@ def test_missing_values_are_counted_when_left_out():
 
 
 def test_ties_everywhere_are_no_evidence():
-    for found in (mann_whitney([1, 1, 1], [1, 1]), kruskal([1, 1], [1, 1, 1]), friedman(np.ones((5, 3))), ks_test([1, 1], [1, 1, 1]),
-                  mann_whitney(np.ones(80), np.ones(90)), permutation_test([2.0, 2], [2.0, 2]), kruskal(*np.ones((3, 9)))):  # fmt: skip
+    tied = [mann_whitney([1, 1, 1], [1, 1]), mann_whitney(np.ones(80), np.ones(90)), kruskal([1, 1], [1, 1, 1])]
+    tied += [
+        kruskal(*np.ones((3, 9))),
+        friedman(np.ones((5, 3))),
+        ks_test([1, 1], [1, 1, 1]),
+        permutation_test([2, 2], [2, 2]),
+    ]
+    for found in tied:
         assert found.p_value == 1
         assert not found.rejected
         assert found.statistic not in found.critical_region
@@ -131,7 +142,11 @@ def test_one_observation_on_a_side_has_no_power_but_an_answer():
 
 
 def test_more_resamples_than_memory_holds_are_refused_in_bytes():
-    with pytest.raises(ValueError, match=r"n_resamples=1000000000000 takes 2\.4e\+04 GB, but this machine has .* GB of memory; use at"):
+    with pytest.raises(
+        ValueError,
+        match=r"n_resamples=1000000000000 takes 2\.4e\+04 GB, but this machine has .* GB of "
+        "memory; use at",
+    ):
         bootstrap("mean", [1.0, 2.0, 3.0], n_resamples=10**12)
     with pytest.raises(ValueError, match=r"n_resamples=1000000000000 takes"):
         permutation_test([1.0, 2.0], [3.0, 4.0], n_resamples=10**12)

@@ -54,7 +54,9 @@ def test_quantiles_of_resamples_have_the_law_of_resamples(n, q, rng):
         every = rng.choice(x, size=(40_000, n))
     expected = np.quantile(every, q, axis=1)
     for value in np.unique(np.round(expected, 12)):
-        assert (np.abs(drawn - value) < 1e-9).mean() == pytest.approx((np.abs(expected - value) < 1e-9).mean(), abs=0.02)
+        assert (np.abs(drawn - value) < 1e-9).mean() == pytest.approx(
+            (np.abs(expected - value) < 1e-9).mean(), abs=0.02
+        )
 
 
 def test_rows_are_drawn_evenly_and_apart():
@@ -102,7 +104,9 @@ def test_results_do_not_depend_on_threads_or_interruption(x, tmp_path, monkeypat
     with pytest.raises(KeyboardInterrupt):
         bootstrap(stops, x, **settings)
     assert path.exists()
-    with pytest.raises(ValueError, match="belongs to a bootstrap of other data or settings; remove it or choose another path"):
+    with pytest.raises(
+        ValueError, match="belongs to a bootstrap of other data or settings; remove it or choose another path"
+    ):
         bootstrap(stops, x + 1, **settings)
     before = len(calls)
     resumed = bootstrap(stops, x, **settings)
@@ -204,8 +208,9 @@ def coverage(method, statistic, draw, true, n, n_samples):
 def test_bca_and_studentised_are_better_than_percentile_where_theory_says(record_property):
     """The variance of skewed data and the mean of exponential data: second-order intervals miss less."""
     shares = {
-        method: coverage(method, "variance", lambda rng, n: rng.normal(size=n), 1.0, 20, 400) for method in ("percentile", "basic", "bca")
-    }  # fmt: skip
+        method: coverage(method, "variance", lambda rng, n: rng.normal(size=n), 1.0, 20, 400)
+        for method in ("percentile", "basic", "bca")
+    }
     assert shares["bca"] > shares["percentile"] + 0.01
     assert shares["bca"] > shares["basic"]
     means = {

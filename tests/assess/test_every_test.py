@@ -165,7 +165,11 @@ def check_power(name, n):
     share = np.mean([each.rejected for each in found])
     told = np.mean([each.power(effect) for each in found[:10]])
     slack = 3.7 * math.sqrt(told * (1 - told) / n)
-    approximate = 0.05 if name in ("kruskal, many", "friedman, many", "permutation", "welch's anova", "independence", "fit") else 0.015
+    approximate = (
+        0.05
+        if name in ("kruskal, many", "friedman, many", "permutation", "welch's anova", "independence", "fit")
+        else 0.015
+    )
     assert share == pytest.approx(told, abs=slack + approximate)
 
 
@@ -211,12 +215,18 @@ def test_sample_sizes_have_the_power_asked_for(name):
     assert found.sample_size(0.5, effect) <= n
     side = 1 if effect > found.design.null_effect else -1
     least = found.detectable(0.8, side)
-    assert found.power(least) == pytest.approx(0.8, abs=0.02 if found.design.whole or "ranks" in vars(found.design) else 0.01)
+    assert found.power(least) == pytest.approx(
+        0.8, abs=0.02 if found.design.whole or "ranks" in vars(found.design) else 0.01
+    )
 
 
 def test_more_splits_do_not_make_up_for_few_rows():
     found = corrected_resampled_t([0.02, 0.01, 0.03, 0.02, 0.00], n_train=80, n_test=20)
-    with pytest.raises(ValueError, match=r"alternative=0.9 is not found with power 0.9 in 10,000,000 rows; name one farther from 0."):
+    with pytest.raises(
+        ValueError,
+        match=r"alternative=0.9 is not found with power 0.9 in 10,000,000 rows; name one "
+        "farther from 0.",
+    ):
         found.sample_size(0.9, 0.9)
 
 

@@ -29,7 +29,9 @@ def test_penguins_differ_in_what_is_measured(penguins):
     assert test["missing"] == [1, 0, 1]
     assert test["low"] < test["effect"] < test["high"]
     assert "body_mass_g: the mean is 5076 in Gentoo, 3733 in Chinstrap and 3701 in Adelie" in str(penguins)
-    assert str(penguins).startswith("5 of 8 tests of 7 columns differ between Adelie, Chinstrap and Gentoo beyond chance")
+    assert str(penguins).startswith(
+        "5 of 8 tests of 7 columns differ between Adelie, Chinstrap and Gentoo beyond chance"
+    )
     for claim in penguins.summary:
         if claim.check.pandas and claim.code != "verdict":
             assert eval(claim.check.pandas, {"table": table}) == pytest.approx(claim.check.figures), claim

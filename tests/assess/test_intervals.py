@@ -91,7 +91,8 @@ def test_exact_coverage_of_shares():
     for method in ("clopper-pearson", "wilson", "wald"):
         found = [proportion_interval(int(k), n, method=method) for k in counts]
         low, high = np.array([ends(each) for each in found]).T
-        told[method] = np.array([stats.binom.pmf(counts, n, p)[(low <= p) & (p <= high)].sum() for p in np.linspace(0.02, 0.98, 97)])
+        shares = np.linspace(0.02, 0.98, 97)
+        told[method] = np.array([stats.binom.pmf(counts, n, p)[(low <= p) & (p <= high)].sum() for p in shares])
     assert told["clopper-pearson"].min() >= 0.95 - 1e-9
     assert told["wilson"].mean() == pytest.approx(0.95, abs=0.01)
     assert told["wilson"].min() > 0.83

@@ -14,8 +14,8 @@ from tacit.assess import (
     kruskal,
     ks_test,
     mann_whitney,
-    mean_interval,
     mcnemar,
+    mean_interval,
     nemenyi,
     permutation_test,
     proportion_interval,
@@ -105,7 +105,9 @@ def test_critical_differences_of_mean_ranks():
     assert nemenyi(scores).critical_difference == pytest.approx(1.25, abs=0.005)
     for k, q in zip(range(2, 11), (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164)):
         unit = np.sqrt(k * (k + 1) / 60)
-        assert nemenyi(np.random.default_rng(k).normal(size=(10, k))).critical_difference / unit == pytest.approx(q, abs=1e-3)
+        assert nemenyi(np.random.default_rng(k).normal(size=(10, k))).critical_difference / unit == pytest.approx(
+            q, abs=1e-3
+        )
 
 
 @pytest.mark.parametrize("side", ["two-sided", "less", "greater"])
@@ -181,11 +183,15 @@ def test_agreement_with_statsmodels(rng):
     assert equal.power(0.3) == pytest.approx(power.FTestAnovaPower().power(0.3, 45, 0.05, k_groups=3), abs=1e-8)
     fit = chi_square_test([30, 30, 40])
     assert fit.power(0.3) == pytest.approx(power.GofChisquarePower().power(0.3, 100, 0.05, n_bins=3), abs=1e-8)
-    assert z_test(x, y, sd=1).power(0.6) == pytest.approx(power.NormalIndPower().power(0.6, 15, 0.05, ratio=2), abs=1e-8)
+    assert z_test(x, y, sd=1).power(0.6) == pytest.approx(
+        power.NormalIndPower().power(0.6, 15, 0.05, ratio=2), abs=1e-8
+    )
     for k, n in ((0, 12), (3, 40), (40, 40)):
         for method, name in (("wilson", "wilson"), ("clopper-pearson", "beta")):
             found = proportion_interval(k, n, method=method)
-            np.testing.assert_allclose((found.low, found.high), proportion.proportion_confint(k, n, method=name), atol=1e-8)
+            np.testing.assert_allclose(
+                (found.low, found.high), proportion.proportion_confint(k, n, method=name), atol=1e-8
+            )
     p = rng.random(20) ** 3
     np.testing.assert_allclose(adjust(p), multitest.multipletests(p, method="holm")[1], rtol=1e-10)
     np.testing.assert_allclose(adjust(p, "bh"), multitest.multipletests(p, method="fdr_bh")[1], rtol=1e-10)

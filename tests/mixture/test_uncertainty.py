@@ -6,7 +6,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
 from tacit.mixture import GaussianMixture, Mixture, standard_errors
-from tacit.mixture.uncertainty import METHODS, memberships, align
+from tacit.mixture.uncertainty import METHODS, align, memberships
 from tacit.source import ArraySource
 
 from ..zoo import gaussian_rows, with_missing

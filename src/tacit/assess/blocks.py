@@ -43,7 +43,8 @@ def _ranked(scores: Any, missing: str) -> tuple[np.ndarray, np.ndarray, int]:
     lost = np.isnan(scores).any(axis=1)
     if lost.any() and missing == "raise":
         raise ValueError(
-            f"{count(int(lost.sum()), 'row')} of {len(lost)} {'holds' if lost.sum() == 1 else 'hold'} a missing score, the first at "
+            f"{count(int(lost.sum()), 'row')} of {len(lost)} {'holds' if lost.sum() == 1 else 'hold'} a missing score, "
+            f"the first at "
             f"{int(lost.argmax())}; leave them out with missing='drop'."
         )
     scores = scores[~lost]
@@ -158,8 +159,9 @@ class Nemenyi:
     def sentence(self) -> str:
         """The result in words."""
         found = self.different
-        gap = f"mean ranks over {count(self.n_blocks, 'block')} that are {number(self.critical_difference, 3)} apart or more differ "
-        gap = f"Nemenyi's test: {gap}at the level {number(self.alpha)}"
+        least = number(self.critical_difference, 3)
+        gap = f"Nemenyi's test: mean ranks over {count(self.n_blocks, 'block')} that are {least} apart or more differ"
+        gap += f" at the level {number(self.alpha)}"
         if not found:
             return f"{gap}; no two of the {len(self.names)} treatments do."
         return f"{gap}: {joined(f'{a} is better than {b}' for a, b in found)}."

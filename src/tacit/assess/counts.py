@@ -42,7 +42,7 @@ class Counted(Design):
         if self.tail != "two-sided":
             return super().p_value(statistic)
         law = self.null(self.sizes)
-        first, pmf = _probabilities(law)
+        _, pmf = _probabilities(law)
         at = float(law.density(np.array([statistic]))[0])
         return float(min(pmf[pmf <= at * (1 + 1e-7)].sum(), 1.0)) if at > 0 else 0.0
 
@@ -120,7 +120,9 @@ def binomial_test(
         raise ValueError(f"successes={successes} exceeds n={n}; give how many of how many.")
     if not isinstance(p, numbers.Real) or not 0 < p < 1:
         raise ValueError(f"p={p!r} is not between 0 and 1; give the probability under the null hypothesis.")
-    return _binomial("The exact binomial test", "probability of a success", int(successes), int(n), float(p), tail, alpha)
+    return _binomial(
+        "The exact binomial test", "probability of a success", int(successes), int(n), float(p), tail, alpha
+    )
 
 
 def _binomial(name: str, what: str, k: int, n: int, p: float, tail: str, alpha: float, **more: Any) -> TestResult:
@@ -131,12 +133,19 @@ def _binomial(name: str, what: str, k: int, n: int, p: float, tail: str, alpha: 
     p_value = float(stats.binomtest(k, n, p, tail).pvalue)
     null = more.pop("null", f"the {what} is {order}{number(p)}")
     return TestResult(
-        name, null, "count", float(k), p_value, alpha, what, k / n, (float(ends.low), float(ends.high)), (n,), design=design, **more
-    )
+        name, null, "count", float(k), p_value, alpha, what, k / n, (float(ends.low), float(ends.high)), (n,), design=design,
+        **more,
+    )  # fmt: skip
 
 
 def sign_test(
-    x: Any, y: Any = None, *, median: float = 0.0, alternative: str = "two-sided", alpha: float = 0.05, missing: str = "raise"
+    x: Any,
+    y: Any = None,
+    *,
+    median: float = 0.0,
+    alternative: str = "two-sided",
+    alpha: float = 0.05,
+    missing: str = "raise",
 ) -> TestResult:
     """Test a median, or that of the differences of pairs, by how many values lie above it.
 
@@ -172,7 +181,9 @@ def sign_test(
     order = {"two-sided": "", "less": "at least ", "greater": "at most "}[tail]
     what = "median" if y is None else "median difference"
     ties = len(values) - len(known)
-    notes = (f"{count(ties, 'value').capitalize()} equal to {number(median)} {'was' if ties == 1 else 'were'} left out.",)
+    notes = (
+        f"{count(ties, 'value').capitalize()} equal to {number(median)} {'was' if ties == 1 else 'were'} left out.",
+    )
     ends = median_interval(values, 1 - alpha)
     return _binomial(
         "The sign test", "share above", int((known > median).sum()), len(known), 0.5, tail, alpha,
@@ -274,9 +285,7 @@ def independence(seen: np.ndarray, rng: np.random.Generator | None = None) -> tu
     return statistic, Simulated(drawn, observed=1).at_least(statistic - 1e-9), True
 
 
-def chi_square_test(
-    observed: Any, expected: Any = None, *, method: str = "auto", alpha: float = 0.05
-) -> TestResult:
+def chi_square_test(observed: Any, expected: Any = None, *, method: str = "auto", alpha: float = 0.05) -> TestResult:
     """Test whether counts are in given proportions, or whether rows and columns of a table of counts are independent.
 
     Parameters
@@ -314,7 +323,9 @@ def chi_square_test(
     counts = counts_of(observed, "observed")
     if counts.ndim == 2:
         if expected is not None:
-            raise ValueError("expected is for a list of counts; what a table of independent rows and columns has is computed.")
+            raise ValueError(
+                "expected is for a list of counts; what a table of independent rows and columns has is computed."
+            )
         return _independent(counts, method, alpha)
     counts = counts_of(observed, "observed", 1)
     if len(counts) < 2:
@@ -343,7 +354,9 @@ def _independent(counts: np.ndarray, method: str, alpha: float) -> TestResult:
     margins = (tuple(rows.tolist()), tuple(columns.tolist())) if drawn else ()
     freedom, top = float((seen.shape[0] - 1) * (seen.shape[1] - 1)), math.sqrt(min(seen.shape) - 1)
     design = Tabled((int(n),), "greater", freedom=freedom, margins=margins)
-    result = _chi_squared("The χ² test of independence", "rows and columns are independent", statistic, design, alpha, drawn, top)
+    result = _chi_squared(
+        "The χ² test of independence", "rows and columns are independent", statistic, design, alpha, drawn, top
+    )
     result.details["expected"] = expected
     return result
 
@@ -374,7 +387,7 @@ class Margins(Counted):
 
     def _law(self, odds: float, sizes: tuple[int, ...]) -> Law:
         n = sum(sizes)
-        first = int(round(self.share * n))
+        first = round(self.share * n)
         if odds == 1:
             return Frozen(stats.hypergeom(n, first, sizes[0]))
         return Frozen(stats.nchypergeom_fisher(n, first, sizes[0], max(odds, 1e-12)))

@@ -2,8 +2,8 @@
 
     region:  P₀(T ∈ R) ≤ α          power:  P₁(T ∈ R)          sample size:  the fewest rows with P₁(T ∈ R) ≥ power
 
-Whatever a test has of these is written here, once. A design tells its two laws for any sizes of the samples; an effect is in the unit
-that the test reports its effect in.
+Whatever a test has of these is written here, once. A design tells its two laws for any sizes of the samples; an effect is in
+the unit that the test reports its effect in.
 """
 
 from __future__ import annotations

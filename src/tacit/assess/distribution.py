@@ -2,8 +2,8 @@
 
     D = sup_x |F̂(x) − F(x)|        D = sup_x |F̂(x) − Ĝ(x)|
 
-Of two samples the distribution of D is counted over all paths of a lattice that stay near its diagonal. Under an effect, one of two
-normal populations is shifted so that their distribution functions are as far apart as it says.
+Of two samples the distribution of D is counted over all paths of a lattice that stay near its diagonal. Under an effect, one of
+two normal populations is shifted so that their distribution functions are as far apart as it says.
 """
 
 from __future__ import annotations
@@ -147,15 +147,18 @@ def ks_test(x: Any, y: Any, *, alpha: float = 0.05, missing: str = "raise") -> T
     >>> from tacit.assess import ks_test
     >>> found = ks_test([0.61, 0.29, 0.06, 0.59, -1.73, -0.74, 0.51, -0.56, 0.39, 1.64, 0.05, -0.06], "norm")
     >>> round(found.statistic, 4), found.rejected
-    (0.2281, False)
+    (0.2261, False)
     """
     alpha = check_alpha(alpha)
+    sizes: tuple[int, ...]
     if callable(y) or hasattr(y, "cdf") or isinstance(y, str):
         (x,), dropped = cleaned([x], "x", missing)
         cdf = _function(y)
         u = np.asarray(cdf(np.sort(x)), dtype=float)
         if not ((u >= 0) & (u <= 1)).all():
-            raise ValueError(f"the distribution function returns {u[~((u >= 0) & (u <= 1))][0]:g}; it must lie between 0 and 1.")
+            raise ValueError(
+                f"the distribution function returns {u[~((u >= 0) & (u <= 1))][0]:g}; it must lie between 0 and 1."
+            )
         steps = np.arange(1, len(x) + 1) / len(x)
         statistic, sizes = float(max((steps - u).max(), (u - steps + 1 / len(x)).max())), (len(x),)
         name, null = "The Kolmogorov-Smirnov test", "the values come from the distribution"
@@ -171,7 +174,8 @@ def ks_test(x: Any, y: Any, *, alpha: float = 0.05, missing: str = "raise") -> T
     share = alpha / len(sizes)
     reach = sum(math.sqrt(math.log(2 / share) / (2 * n)) for n in sizes)
     return TestResult(
-        name, null, "D", statistic, design.p_value(statistic), alpha, "largest difference of the distribution functions", statistic,
+        name, null, "D", statistic, design.p_value(statistic), alpha, "largest difference of the distribution "
+                                                                      "functions", statistic,
         (max(statistic - reach, 0.0), min(statistic + reach, 1.0)), sizes, dropped=dropped, design=design,
     )  # fmt: skip
 
@@ -179,6 +183,8 @@ def ks_test(x: Any, y: Any, *, alpha: float = 0.05, missing: str = "raise") -> T
 def _function(distribution: Any) -> Callable:
     if isinstance(distribution, str):
         if not isinstance(getattr(stats, distribution, None), stats.rv_continuous):
-            raise ValueError(f"y={distribution!r} is no continuous distribution of scipy.stats; use 'norm', for instance.")
+            raise ValueError(
+                f"y={distribution!r} is no continuous distribution of scipy.stats; use 'norm', for instance."
+            )
         return getattr(stats, distribution).cdf
     return distribution.cdf if hasattr(distribution, "cdf") else distribution

@@ -1,4 +1,6 @@
-"""Which rows a bootstrap sample has: rows, clusters or blocks of a series, drawn with replacement, a stream of numbers per replicate."""
+"""Which rows a bootstrap sample has: rows, clusters or blocks of a series, drawn with replacement, a stream of numbers "
+"per replicate.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ class Clusters(Drawing):
 
     def parts(self, most: int | None = None) -> list[np.ndarray]:
         k = len(self.members) if most is None else min(most, len(self.members))
-        return [np.concatenate([self.members[i] for i in part]) for part in np.array_split(np.arange(len(self.members)), k)]
+        return [
+            np.concatenate([self.members[i] for i in part]) for part in np.array_split(np.arange(len(self.members)), k)
+        ]
 
 
 class Blocks(Drawing):
@@ -90,12 +94,16 @@ def drawing_for(n: int, seed: int, resample: str, clusters: Any, block_length: i
             raise ValueError(f"clusters has shape {labels.shape}, but there are {n} rows; give one label per row.")
         labels = np.unique(labels, return_inverse=True)[1]
         if labels.max() == 0:
-            raise ValueError("clusters has one label only; at least two clusters are needed, and many for good intervals.")
+            raise ValueError(
+                "clusters has one label only; at least two clusters are needed, and many for good intervals."
+            )
         return Clusters(labels, seed)
     if resample == "blocks":
         length = max(1, round(n ** (1 / 3))) if block_length is None else block_length
         if not 1 <= length <= n // 2:
-            raise ValueError(f"block_length={length} is not between 1 and half of the {n} rows; use {max(1, round(n ** (1 / 3)))}.")
+            raise ValueError(
+                f"block_length={length} is not between 1 and half of the {n} rows; use {max(1, round(n ** (1 / 3)))}."
+            )
         return Blocks(n, int(length), seed)
     if block_length is not None:
         raise ValueError(f"block_length is for resample='blocks', but resample={resample!r}.")

@@ -4,8 +4,8 @@
     studentised:  θ̂ − t*₍₁₋α₎ s to θ̂ − t*₍α₎ s,   t* = (θ* − θ̂)/s*
     BCa:          θ*₍a₁₎ to θ*₍a₂₎,   a = Φ(z₀ + (z₀ + z_α) / (1 − c (z₀ + z_α)))
 
-z₀ = Φ⁻¹(share of θ* below θ̂) corrects for bias, and c = Σ d³ / 6 (Σ d²)^{3/2}, d being how far the jackknife's values lie below their
-mean, for a spread that changes with θ.
+z₀ = Φ⁻¹(share of θ* below θ̂) corrects for bias, and c = Σ d³ / 6 (Σ d²)^{3/2}, d being how far the jackknife's values lie
+below their mean, for a spread that changes with θ.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def ends_of(
         assert jackknife is not None
         return _bca(estimate, replicates, alpha, jackknife)
     if method == "studentised":
-        assert spread is not None and spreads is not None
+        assert spread is not None
+        assert spreads is not None
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(spreads > 0, (replicates - estimate) / spreads, 0.0)
         low, high = np.quantile(t, [alpha, 1 - alpha], axis=0)

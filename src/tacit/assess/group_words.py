@@ -26,7 +26,9 @@ def worded(found: GroupTests, table: DataTable) -> GroupTests:
     looked = f"{count(m, 'test')} of {count(len({test['column'] for test in found.tests}), 'column')}"
     basis = f"tests of {count(found.n_rows, 'row')}, corrected together ({method}, {share(found.alpha)})"
     if different:
-        sentence = f"{len(different)} of {looked} differ between {which} beyond chance ({method}, {share(found.alpha)})."
+        sentence = (
+            f"{len(different)} of {looked} differ between {which} beyond chance ({method}, {share(found.alpha)})."
+        )
         sentence = sentence.replace("differ between", "differs between") if len(different) == 1 else sentence
     else:
         sentence = f"None of {looked} differs between {which} beyond chance ({method}, {share(found.alpha)})."
@@ -107,9 +109,14 @@ def _limits(found: GroupTests) -> list[str]:
             )
         figures = {"tests": len(quiet), "detectable": told and least["detectable"]} if told else {"tests": len(quiet)}
         limits.append(Claim.of("power", text, "the test's distribution under the alternative", figures))
-    together = f"All intervals hold together with a probability of {share(1 - found.alpha)}, and are wider than each alone would be."
-    limits.append(Claim.of("intervals", together, "each at the level over the number of tests", {"level": 1 - found.alpha}))
-    limits.append("A difference between groups is not caused by what the groups are named after; rows must be independent.")
+    sure = share(1 - found.alpha)
+    together = f"All intervals hold together with a probability of {sure}, and are wider than each alone would be."
+    limits.append(
+        Claim.of("intervals", together, "each at the level over the number of tests", {"level": 1 - found.alpha})
+    )
+    limits.append(
+        "A difference between groups is not caused by what the groups are named after; rows must be independent."
+    )
     if found.n_left_out:
         n = found.n_left_out
         text = f"{count(n, 'row')} without a value of {found.by} {'was' if n == 1 else 'were'} left out."

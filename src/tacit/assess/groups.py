@@ -1,7 +1,8 @@
 """`compare_groups`: which columns of a table differ between groups of its rows, how surely, and by how much.
 
-Every column has the test that suits what it holds; p-values are corrected together for how many there are, and intervals hold together
-(Bonferroni). A test of numbers is chosen by how values lie within groups, never by how far groups lie apart, so that it keeps its level.
+Every column has the test that suits what it holds; p-values are corrected together for how many there are, and intervals hold
+together (Bonferroni). A test of numbers is chosen by how values lie within groups, never by how far groups lie apart, so that
+it keeps its level.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ __all__ = ["GroupTests", "compare_groups"]
 MOST = 30
 """Groups at most."""
 FEW, ROWS, SKEWED, HEAVY = 10, 40, 1.0, 3.0
-"""Values of a group below which ranks are taken; from which means are whatever the shape; skewness and kurtosis beyond which ranks are."""
+"""Values of a group below which ranks are taken; from which means are whatever the shape; skewness and kurtosis beyond "
+  "which ranks are."""
 FEWEST = 5
 """Missing cells of a column below which no test asks where they are."""
 METHODS = ("auto", "means", "ranks")
@@ -52,10 +54,10 @@ class GroupTests:
     groups : list of dict
         `name` and `n_rows`.
     tests : list of dict
-        Every test, the surest first: `what` ("values", "levels" or "missing"), `column`, `test` and `why` that one, `statistic`,
-        `symbol`, `p`, `adjusted`, `differs`, `effect_name`, `effect`, `low`, `high`, `detectable` (the smallest effect that is found
-        with a probability of 80 %), `values` (a mean, a median or shares of every group), `measure` (which of these), `level`,
-        `known` and `missing` (cells of every group), and `sentence`.
+        Every test, the surest first: `what` ("values", "levels" or "missing"), `column`, `test` and `why` that one,
+        `statistic`, `symbol`, `p`, `adjusted`, `differs`, `effect_name`, `effect`, `low`, `high`, `detectable` (the smallest
+        effect that is found with a probability of 80 %), `values` (a mean, a median or shares of every group), `measure` (which
+        of these), `level`, `known` and `missing` (cells of every group), and `sentence`.
     skipped : list of dict
         `column` and `reason`.
     n_rows, n_left_out : int
@@ -89,8 +91,8 @@ class GroupTests:
 
 
 def compare_groups(
-    table: Any, by: str, *, values: Sequence[str] | None = None, method: str = "auto", correction: str = "holm", alpha: float = 0.05,
-    roles: dict | None = None, columns: list[str] | None = None, ignore: Sequence[str] = (), **reading: Any,
+    table: Any, by: str, *, values: Sequence[str] | None = None, method: str = "auto", correction: str = "holm",
+    alpha: float = 0.05, roles: dict | None = None, columns: list[str] | None = None, ignore: Sequence[str] = (), **reading: Any,
 ) -> GroupTests:  # fmt: skip
     """Test every column of a table for differences between groups of rows.
 
@@ -156,7 +158,9 @@ def compare_groups(
             skipped.append({"column": told["column"], "reason": str(error).rstrip(".")})
     if not tests:
         reasons = "; ".join(f"{each['column']}: {each['reason']}" for each in skipped[:5])
-        raise ValueError(f"no column of {opened.reader.place} can be compared between the groups of {by!r} ({reasons or infos}).")
+        raise ValueError(
+            f"no column of {opened.reader.place} can be compared between the groups of {by!r} ({reasons or infos})."
+        )
     for told, result, adjusted in zip(tests, results, adjust([each.p_value for each in results], correction)):
         told.update(_told(result, names), adjusted=float(adjusted), differs=bool(adjusted <= alpha))
     order = sorted(range(len(tests)), key=lambda i: (tests[i]["adjusted"], tests[i]["p"], i))
@@ -200,12 +204,14 @@ def _groups(table: DataTable, by: str, values: Iterable[str] | None) -> tuple[np
         raise ValueError(f"column {by!r} has {count(len(known), 'value')}; at least two groups are needed to compare.")
     if len(known) > MOST:
         raise ValueError(
-            f"column {by!r} has {len(known):,} values, more than {MOST} groups; name those to compare, such as {by}={known[0]},{known[1]}."
+            f"column {by!r} has {len(known):,} values, more than {MOST} groups; name those to compare, such as "
+            f"{by}={known[0]},{known[1]}."
         )
     for name in known:
         if counts.get(name, 0) < 2:
             raise ValueError(
-                f"group {name!r} of column {by!r} has {count(counts.get(name, 0), 'row')}; at least 2 are needed. Name the groups to "
+                f"group {name!r} of column {by!r} has {count(counts.get(name, 0), 'row')}; at least 2 are needed. Name "
+                f"the groups to "
                 f"compare, such as {by}={','.join([n for n in known if counts.get(n, 0) > 1][:2])}."
             )
     places = {name: i for i, name in enumerate(known)}
@@ -224,7 +230,9 @@ def _tests(
     empty = np.flatnonzero(known < 2)
     if lost.sum() >= FEWEST and seen.sum() >= FEWEST:
         why, test = _table_test(np.stack([lost, known], axis=1))
-        tests.append((told | {"what": "missing", "measure": "share missing", "values": share, "level": None, "why": why}, test))
+        tests.append(
+            (told | {"what": "missing", "measure": "share missing", "values": share, "level": None, "why": why}, test)
+        )
     if len(empty):
         if not tests:
             raise ValueError(f"group {names[empty[0]]!r} has {count(int(known[empty[0]]), 'known value')}")
@@ -255,8 +263,10 @@ def _values_test(
     if column.kind == "cyclic":
         return _cyclic_test(column, samples, told)
     if column.kind == "ordinal":
-        medians = [str(column.levels[int(np.median(part))]) for part in samples]
-        return _rank_test(samples, told | {"values": medians, "measure": "median", "why": "levels in order have ranks, and no means"})
+        names = [str(column.levels[int(np.median(part))]) for part in samples]
+        return _rank_test(
+            samples, told | {"values": names, "measure": "median", "why": "levels in order have ranks, and no means"}
+        )
     means, why = _means(info, samples, method)
     if not means:
         medians = [float(np.median(part)) for part in samples]

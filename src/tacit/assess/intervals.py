@@ -1,7 +1,7 @@
 """Intervals: of a share, a mean, a variance, a median, two shares, and of an effect of ranks.
 
-    Wald:  p̂ ± z√(p̂(1 − p̂)/n)        Wilson:  {p : |p̂ − p| ≤ z√(p(1 − p)/n)}        Clopper–Pearson:  both exact tests accept p
-    mean:  x̄ ± t s/√n                  variance:  (n − 1)s² / χ²_{1−α/2} to (n − 1)s² / χ²_{α/2}
+Wald:  p̂ ± z√(p̂(1 − p̂)/n)        Wilson:  {p : |p̂ − p| ≤ z√(p(1 − p)/n)}        Clopper–Pearson:  both exact tests accept p
+mean:  x̄ ± t s/√n                  variance:  (n − 1)s² / χ²_{1−α/2} to (n − 1)s² / χ²_{α/2}
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def mean_interval(x: Any, *, level: float = 0.95, missing: str = "raise") -> Int
     --------
     >>> from tacit.assess import mean_interval
     >>> print(mean_interval([5.1, 4.9, 5.6, 5.8, 5.2]))
-    5.32 (95 % interval 4.861 to 5.779, t)
+    5.32 (95 % interval 4.86 to 5.78, t)
     """
     level = check_alpha(level, "level")
     (x,), dropped = cleaned([x], "x", missing, 2)

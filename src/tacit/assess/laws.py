@@ -1,7 +1,7 @@
 """Distributions of statistics: what tests, critical regions and power ask of one.
 
-A law tells P(T ≤ t) and P(T ≥ t), and the largest tail of at most a given probability. It is one of SciPy's distributions, a finite
-one (exact distributions of ranks, simulated values), or a normal one with correction for continuity.
+A law tells P(T ≤ t) and P(T ≥ t), and the largest tail of at most a given probability. It is one of SciPy's distributions, a
+finite one (exact distributions of ranks, simulated values), or a normal one with correction for continuity.
 """
 
 from __future__ import annotations

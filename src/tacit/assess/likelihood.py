@@ -2,8 +2,8 @@
 
     −2 log λ = 2 (l₁ − l₀)  ~  χ² with as many degrees of freedom as parameters more
 
-where the null model lies inside the other; where it lies on its edge, as K components do in K + 1, its distribution is that of samples
-drawn from the null model (the parametric bootstrap).
+where the null model lies inside the other; where it lies on its edge, as K components do in K + 1, its distribution is that of
+samples drawn from the null model (the parametric bootstrap).
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def likelihood_ratio(
     X, y : array-like
         The rows that both were fitted to.
     method : {"auto", "chi2", "bootstrap"}
-        χ² is right where the smaller model lies inside the larger one, and samples are large; auto takes the bootstrap for mixtures
-        with different numbers of components, where χ² is wrong.
+        χ² is right where the smaller model lies inside the larger one, and samples are large; auto takes the bootstrap for
+        mixtures with different numbers of components, where χ² is wrong.
     n_bootstrap : int
         Samples that are drawn from the null model, to which both models are fitted.
     random_state : int, RandomState instance or None
@@ -56,7 +56,8 @@ def likelihood_ratio(
     Returns
     -------
     TestResult
-        The effect is −2 log λ per row. With the bootstrap, power is told for the alternative as it was fitted, by samples from it.
+        The effect is −2 log λ per row. With the bootstrap, power is told for the alternative as it was fitted, by samples from
+        it.
 
     References
     ----------
@@ -79,7 +80,8 @@ def likelihood_ratio(
     (l0, p0), (l1, p1) = (_fitted(model, X, y) for model in (null, alternative))
     if p1 <= p0:
         raise ValueError(
-            f"the alternative has {p1} parameters and the null model {p0}; the null model must be the smaller, and lie in the other."
+            f"the alternative has {p1} parameters and the null model {p0}; the null model must be the smaller, and lie in "
+            f"the other."
         )
     n, df = len(X), p1 - p0
     components = [getattr(model, "n_components", None) for model in (null, alternative)]
@@ -88,7 +90,9 @@ def likelihood_ratio(
         return _bootstrapped(null, alternative, X, y, mixtures, n_bootstrap, random_state, alpha)
     statistic = 2 * (l1 - l0)
     if statistic < -1e-3 * n:
-        raise ValueError(f"the null model is likelier, by {-statistic / 2:.4g}; it is not nested, or the other was not fitted well.")
+        raise ValueError(
+            f"the null model is likelier, by {-statistic / 2:.4g}; it is not nested, or the other was not fitted well."
+        )
     statistic = max(statistic, 0.0)
     design = ChiSquared((n,), "greater", freedom=float(df), squared=True)
     ends = rising_interval(lambda nc: chi_squared(df, nc), statistic, statistic - df, alpha)
@@ -106,7 +110,10 @@ def _fitted(model: Any, X: Any, y: Any) -> tuple[float, int]:
         return float(model.log_prob(X).sum()), int(model.family.n_parameters(model.params))
     check_is_fitted(model)
     if not hasattr(model, "score_samples") or not hasattr(model, "_n_parameters"):
-        raise TypeError(f"{type(model).__name__} has no likelihood of rows with a number of parameters; compare models held out instead.")
+        raise TypeError(
+            f"{type(model).__name__} has no likelihood of rows with a number of parameters; compare models "
+            f"held out instead."
+        )
     values = model.score_samples(X) if y is None else model.score_samples(X, y)
     return float(np.sum(values)), int(model._n_parameters())
 
@@ -134,12 +141,16 @@ class Replicated(Design):
     def alternative(self, effect: float, sizes: tuple[int, ...]) -> Law:
         self._at_hand(sizes)
         if abs(effect - self.fitted) > 1e-9 * max(abs(effect), 1.0):
-            raise ValueError(f"alternative={effect:g} cannot be told: power is for the alternative as it was fitted; leave it out.")
+            raise ValueError(
+                f"alternative={effect:g} cannot be told: power is for the alternative as it was fitted; leave it out."
+            )
         return self.drawn()
 
     def _at_hand(self, sizes: tuple[int, ...]) -> None:
         if sizes != self.sizes:
-            raise ValueError(f"n={sum(sizes)} needs models fitted to as many rows; only the {sum(self.sizes)} at hand are known.")
+            raise ValueError(
+                f"n={sum(sizes)} needs models fitted to as many rows; only the {sum(self.sizes)} at hand are known."
+            )
 
 
 def _bootstrapped(
@@ -148,7 +159,9 @@ def _bootstrapped(
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     if mixtures and alternative.n_components == null.n_components + 1 and type(null) is type(alternative):
         statistic, replicates, drawn = _components(null, X, n_bootstrap, rng)
-        null_text = f"there {'is' if null.n_components == 1 else 'are'} {count(null.n_components, 'component')}, not one more"
+        null_text = (
+            f"there {'is' if null.n_components == 1 else 'are'} {count(null.n_components, 'component')}, not one more"
+        )
     else:
         statistic = max(2 * (_fitted(alternative, X, y)[0] - _fitted(null, X, y)[0]), 0.0)
         replicates = np.array([_again(null, null, alternative, X, y, rng) for _ in range(n_bootstrap)])
@@ -157,14 +170,17 @@ def _bootstrapped(
         @lru_cache(maxsize=1)
         def drawn() -> Law:
             again = np.random.default_rng([1, n_bootstrap])
-            return Simulated(np.array([_again(alternative, null, alternative, X, y, again) for _ in range(n_bootstrap)]))
+            return Simulated(
+                np.array([_again(alternative, null, alternative, X, y, again) for _ in range(n_bootstrap)])
+            )
 
     n = len(X)
     effect = float(statistic / n)
     design = Replicated((n,), "greater", replicates=tuple(replicates.tolist()), drawn=drawn, fitted=effect)
     return TestResult(
         "The bootstrap likelihood ratio test", null_text, "−2 log λ", float(statistic), design.p_value(statistic), alpha,
-        "−2 log λ per row", effect, (np.nan, np.nan), (n,), notes=(f"The p-value is by {count(n_bootstrap, 'sample')} from the null model.",),
+        "−2 log λ per row", effect, (np.nan, np.nan), (n,), notes=(f"The p-value is by {count(n_bootstrap, 'sample')} "
+                                                                   f"from the null model.",),
         details={"replicates": replicates}, design=design,
     )  # fmt: skip
 

@@ -34,7 +34,8 @@ def _hypothesis(alternative: str, mean: float, pairs: bool = False) -> str:
 
 def _difference(alternative: str, mean: float) -> str:
     if mean == 0:
-        return {"two-sided": "the means are equal", "less": "the first mean is no smaller", "greater": "the first mean is no larger"}[
+        return {"two-sided": "the means are equal", "less": "the first mean is no smaller", "greater": "the first mean is "
+                                                                                                       "no larger"}[
             alternative
         ]  # fmt: skip
     return f"the difference of the means is {ORDERS[alternative]}{number(mean)}"

@@ -1,7 +1,8 @@
 """Statistics of one sample whose replicates are compiled: means and moments by sums over drawn rows, quantiles by their own law.
 
 The i-th of n values drawn with replacement from x₍₁₎ ≤ … ≤ x₍ₙ₎ is x₍⌈nU₎₎ with U the i-th of n uniform numbers, which is
-Beta(i, n + 1 − i), and the next one lies above it as the smallest of n − i uniform numbers does: replicates of a quantile need no samples.
+Beta(i, n + 1 − i), and the next one lies above it as the smallest of n − i uniform numbers does: replicates of a quantile need
+no samples.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def named_statistic(statistic: Any, x: np.ndarray, seed: int) -> Moment | Quanti
     if isinstance(statistic, str):
         if statistic not in NAMED:
             known = ", ".join(map(repr, (*NAMED, "median")))
-            raise ValueError(f"statistic={statistic!r} is unknown; use one of {known}, a quantile such as 0.9, or a function.")
+            raise ValueError(
+                f"statistic={statistic!r} is unknown; use one of {known}, a quantile such as 0.9, or a function."
+            )
         return Moment(statistic, x, seed)
     return None
 

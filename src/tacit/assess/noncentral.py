@@ -1,6 +1,7 @@
 """Noncentral laws: of t, χ² and F under an effect, and intervals of effects by inverting them.
 
-An interval of an effect δ holds those whose law has the statistic at hand within its middle 1 − α: P_δ(T ≥ t) ≥ α/2 and P_δ(T ≤ t) ≥ α/2.
+An interval of an effect δ holds those whose law has the statistic at hand within its middle 1 − α: P_δ(T ≥ t) ≥ α/2 and P_δ(T ≤
+t) ≥ α/2.
 """
 
 from __future__ import annotations

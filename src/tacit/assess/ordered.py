@@ -1,8 +1,8 @@
-"""Laws of rank statistics of several samples: samples of normal populations that differ in their means, which stand in even steps.
+"""Laws of rank statistics of several samples: of normal populations that differ in their means, which stand in even steps.
 
-An effect of ranks says how far apart mean ranks are, as a share of what ranks vary at all: ε² = Var(E R_i) / Var(R). Steps of the means
-are found at which the populations have it. Where there are few rows, the law of the statistic is simulated, with a seed of its own;
-where there are many it is a noncentral χ² one.
+An effect of ranks says how far apart mean ranks are, as a share of what ranks vary at all: ε² = Var(E R_i) / Var(R). Steps of
+the means are found at which the populations have it. Where there are few rows, the law of the statistic is simulated, with a
+seed of its own; where there are many it is a noncentral χ² one.
 """
 
 from __future__ import annotations

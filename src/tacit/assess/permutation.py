@@ -31,11 +31,11 @@ KINDS = ("samples", "signs", "pairings")
 POWER_DRAWS = 2000
 
 
-def _difference(x: np.ndarray, y: np.ndarray, axis: int = -1) -> np.ndarray:
+def _difference(x: np.ndarray, y: np.ndarray, axis: int = -1) -> Any:
     return x.mean(axis=axis) - y.mean(axis=axis)
 
 
-def _mean(x: np.ndarray, axis: int = -1) -> np.ndarray:
+def _mean(x: np.ndarray, axis: int = -1) -> Any:
     return x.mean(axis=axis)
 
 
@@ -85,9 +85,7 @@ def _law(values: np.ndarray, exact: bool) -> Law:
     return Finite(values, np.ones(len(values))) if exact else Simulated(values, observed=1)
 
 
-def _null(
-    samples: list[np.ndarray], statistic: Callable, kind: str, n: int, seed: int
-) -> tuple[np.ndarray, bool]:
+def _null(samples: list[np.ndarray], statistic: Callable, kind: str, n: int, seed: int) -> tuple[np.ndarray, bool]:
     """The statistic over permutations, and whether these are all."""
     vectorized = statistic in (_difference, _mean)
     found = stats.permutation_test(
@@ -126,9 +124,8 @@ def permutation_test(
     TestResult
         The effect is the statistic, with the BCa bootstrap's interval.
 
-    References
-    ----------
-    Phipson and Smyth (2010), Permutation p-values should never be zero, Statistical Applications in Genetics and Molecular Biology 9.
+    References ---------- Phipson and Smyth (2010), Permutation p-values should never be zero, Statistical Applications in
+    Genetics and Molecular Biology 9.
 
     Examples
     --------
@@ -151,22 +148,28 @@ def permutation_test(
         if len(rows) > 2 or (kind == "pairings"):
             raise ValueError(f"statistic is needed for {len(rows)} samples of kind {kind!r}; give a function of them.")
         statistic = _difference if len(rows) == 2 else _mean
+    chosen: Any = statistic
     seed = int(check_random_state(random_state).randint(2**31))
     values, exact = _null(rows, statistic, kind, int(n_resamples), seed)
-    observed = float(statistic(*rows))
+    observed = float(chosen(*rows))
     if not np.isfinite(observed) or not np.isfinite(values).all():
-        raise ValueError("the statistic is not finite for the data or a permutation; give one that is for any order of the rows.")
+        raise ValueError(
+            "the statistic is not finite for the data or a permutation; give one that is for any order of the rows."
+        )
     sizes = tuple(map(len, rows)) if kind == "samples" else (len(rows[0]),)
-    design = Permuted(sizes, tail, samples=tuple(rows), statistic=statistic, kind=kind, values=tuple(values.tolist()), exact=exact,
-                      seed=seed)  # fmt: skip
+    design = Permuted(sizes, tail, samples=tuple(rows), statistic=statistic, kind=kind, values=tuple(values.tolist()),
+                      exact=exact, seed=seed)  # fmt: skip
     ends = _interval(rows, statistic, kind, alpha, seed)
     null = {"samples": "rows of all samples come from the same distribution", "signs": "signs are as good as random",
             "pairings": "the samples are independent"}[kind]  # fmt: skip
     means = statistic in (_difference, _mean)
     name = "statistic" if not means else "difference of the means" if len(rows) == 2 else "mean"
-    note = f"All {len(values):,} permutations were taken." if exact else f"{len(values):,} of the permutations were drawn."
+    note = (
+        f"All {len(values):,} permutations were taken." if exact else f"{len(values):,} of the permutations were drawn."
+    )
     return TestResult(
-        "The permutation test", null, "T", observed, design.p_value(observed), alpha, name, observed, ends, sizes, dropped=dropped,
+        "The permutation "
+        "test", null, "T", observed, design.p_value(observed), alpha, name, observed, ends, sizes, dropped=dropped,
         notes=(note,), details={"null_distribution": values, "n_rows": n_rows}, design=design,
     )  # fmt: skip
 

@@ -1,10 +1,11 @@
 """Intervals from the likelihood, and the delta method.
 
-    likelihood ratio:  {θ : 2 (l(θ̂) − l(θ)) ≤ χ²₁}        profile:  g over {θ : 2 (l(θ̂) − l(θ)) ≤ χ²₁}, from its least to its largest value
+    likelihood ratio:  {θ : 2 (l(θ̂) − l(θ)) ≤ χ²₁}        profile:  the range of g over {θ : 2 (l(θ̂) − l(θ)) ≤ χ²₁}
     delta:  g(θ̂) ± z √(∇gᵀ Σ ∇g)
 
-The least and largest value of g where the likelihood is high enough are the ends of the profile interval, so that no likelihood is
-maximised for every value of g: two optimisations with a constraint do. They run in coordinates in which the likelihood is round.
+The least and largest value of g where the likelihood is high enough are the ends of the profile interval, so that no likelihood
+is maximised for every value of g: two optimisations with a constraint do. They run in coordinates in which the likelihood is
+round.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ __all__ = ["delta_interval", "likelihood_ends", "profile_interval"]
 def likelihood_ends(
     loglik: Callable[[float], float], estimate: float, bounds: tuple[float, float], level: float
 ) -> tuple[float, float]:
-    """Where a log-likelihood of one number has fallen by χ²₁/2 on either side of its maximum; a bound where it has not by then."""
+    """Where a log-likelihood of one number has fallen by χ²₁/2 on either side of its maximum; a bound where it has not "
+    "by then.
+    """
     floor = loglik(estimate) - stats.chi2.ppf(level, 1) / 2
     ends = []
     for bound in bounds:
@@ -41,7 +44,9 @@ def likelihood_ends(
         else:
             inner = far + (estimate - far) * 1e-12  # a bound may have no likelihood at all
             low = loglik(inner) - floor
-            ends.append(float(brentq(lambda v: max(loglik(v), -1e300) - floor, estimate, inner)) if low < 0 else float(far))
+            ends.append(
+                float(brentq(lambda v: max(loglik(v), -1e300) - floor, estimate, inner)) if low < 0 else float(far)
+            )
     return ends[0], ends[1]
 
 
@@ -51,8 +56,8 @@ def profile_interval(fitted: Any, X: Any = None, *, of: Callable[[Any], float], 
     Parameters
     ----------
     fitted : Distribution, estimator, or (callable, array)
-        What was fitted to X by maximum likelihood: a family's distribution, a mixture, or a function that returns the log-likelihood of
-        a vector together with the vector at its maximum.
+        What was fitted to X by maximum likelihood: a family's distribution, a mixture, or a function that returns the
+        log-likelihood of a vector together with the vector at its maximum.
     X : array-like, optional
         The rows; not for a function.
     of : callable
@@ -73,7 +78,7 @@ def profile_interval(fitted: Any, X: Any = None, *, of: Callable[[Any], float], 
     >>> from tacit.families import Poisson
     >>> counts = [2, 0, 3, 1, 4, 2, 2, 1, 0, 3]
     >>> print(profile_interval(Poisson().fit(counts), counts, of=lambda found: found.mean[0]))
-    1.8 (95 % interval 1.094 to 2.757, profile likelihood)
+    1.8 (95 % interval 1.091 to 2.764, profile likelihood)
     """
     level = check_alpha(level, "level")
     loglik, center, value = _parts(fitted, X, of)
@@ -93,7 +98,7 @@ def profile_interval(fitted: Any, X: Any = None, *, of: Callable[[Any], float], 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
             found = minimize(
-                lambda u, sign=sign: -sign * value(center + root @ u) / length, start, method="SLSQP",
+                lambda u, sign=sign, length=length: -sign * value(center + root @ u) / length, start, method="SLSQP",
                 constraints={"type": "ineq", "fun": fall}, options={"maxiter": 300, "ftol": 1e-10},
             )  # fmt: skip
         if not np.isfinite(found.fun) or fall(found.x) < -1e-3:
@@ -122,15 +127,17 @@ def _parts(fitted: Any, X: Any, of: Callable) -> tuple[Callable, np.ndarray, Cal
     from ..mixture.estimator import check_mixture
     from ..mixture.uncertainty import shadow
 
-    check_mixture("profile_interval", fitted, "a distribution, a mixture or a function with its maximum", by_likelihood=True)
+    check_mixture(
+        "profile_interval", fitted, "a distribution, a mixture or a function with its maximum", by_likelihood=True
+    )
     source = fitted._open(X, None, None, reset=False)
     model, start = fitted._resumed(source)
 
-    def loglik(v: np.ndarray) -> float:
+    def of_rows(v: np.ndarray) -> float:
         params = model.bound(v, start)
         return float(source.sum(lambda block: host(model.posterior(params, block)[1]) @ host(block.unit_weight)))
 
-    return loglik, model.free(start), lambda v: float(of(shadow(fitted, model.bound(v, start))))
+    return of_rows, model.free(start), lambda v: float(of(shadow(fitted, model.bound(v, start))))
 
 
 def _gradient(function: Callable, at: np.ndarray, step: float = 1e-4) -> np.ndarray:

@@ -2,8 +2,8 @@
 
     V = Σ rank(|d_i|) 1(d_i > 0)        U = #{x > y} + #{x = y}/2        H = (n − 1) Σ n_i (R̄_i − (n+1)/2)² / Σ (r − (n+1)/2)²
 
-Distributions of V and U are exact, ties and all, where there are few rows: numbers of subsets of the ranks by size and sum. With more
-rows they are normal. Under an effect, populations are normal and one is shifted.
+Distributions of V and U are exact, ties and all, where there are few rows: numbers of subsets of the ranks by size and sum.
+With more rows they are normal. Under an effect, populations are normal and one is shifted.
 """
 
 from __future__ import annotations
@@ -181,7 +181,11 @@ def _shift(x: np.ndarray, y: np.ndarray, design: TwoSamples, alpha: float) -> di
     low = TwoSamples(design.sizes, ranks=design.ranks, exact=False).null((len(x), len(y)))
     if len(gaps) <= PAIRS:
         low = _two_samples(tuple(range(1, len(x) + len(y) + 1)), len(x))
-    return {"estimate_name": "shift", "estimate": float(np.median(gaps)), "interval": _ordered(gaps, low.low(alpha / 2))}
+    return {
+        "estimate_name": "shift",
+        "estimate": float(np.median(gaps)),
+        "interval": _ordered(gaps, low.low(alpha / 2)),
+    }
 
 
 def _ordered(values: np.ndarray, last: float) -> tuple[float, float]:
@@ -286,7 +290,9 @@ def wilcoxon(
     order = {"two-sided": "", "less": "at least ", "greater": "at most "}[tail]
     effect, ends, more = _walsh(known, center, design, alpha)
     more = {"estimate_name": what} | more if more else {}
-    notes = (f"{count(ties, 'value').capitalize()} equal to {number(center)} {'was' if ties == 1 else 'were'} left out.",)
+    notes = (
+        f"{count(ties, 'value').capitalize()} equal to {number(center)} {'was' if ties == 1 else 'were'} left out.",
+    )
     return TestResult(
         "Wilcoxon's signed rank test", f"the {what} is {order}{number(center)}", "V", v, design.p_value(v), alpha,
         "share of positive ranks", effect, ends, (n,), dropped=dropped, notes=notes if ties else (), design=design, **more,
@@ -330,9 +336,8 @@ def kruskal(*samples: Any, method: str = "auto", alpha: float = 0.05, missing: s
     TestResult
         The effect is ε², the share of the variance of ranks that lies between samples.
 
-    References
-    ----------
-    Kruskal and Wallis (1952), Use of ranks in one-criterion variance analysis, Journal of the American Statistical Association 47.
+    References ---------- Kruskal and Wallis (1952), Use of ranks in one-criterion variance analysis, Journal of the American
+    Statistical Association 47.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Estimators refitted to bootstrap samples, from what was learned on, with components in the order of the fit's.
 
-A mixture is refitted by EM to the same rows with other weights, how often each was drawn, so that rows are read and sorted by missing
-cells once. Other estimators are cloned and start where they can from what was learned.
+A mixture is refitted by EM to the same rows with other weights, how often each was drawn, so that rows are read and sorted by
+missing cells once. Other estimators are cloned and start where they can from what was learned.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import copy
 import inspect
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from .drawing import GROUPS, Drawing
 
 __all__ = ["Refits", "is_estimator", "refits_for"]
 
-TIGHT = {"max_iter": 1000, "tol": 1e-6}
+TIGHT: dict[str, Any] = {"max_iter": 1000, "tol": 1e-6}
 RESAMPLES = ("cases", "residuals", "parametric", "blocks")
 Named = dict[str, np.ndarray]
 
@@ -87,7 +88,7 @@ class Refits:
 
     def block(self, first: int, count: int, spreads: bool = False) -> tuple[np.ndarray, None]:
         """Refits from number `first` on; NaN where one fails."""
-        return np.array([self._safe(lambda b=b: self.replicate(b)) for b in range(first, first + count)]), None
+        return np.array([self._safe(partial(self.replicate, b)) for b in range(first, first + count)]), None
 
     def _safe(self, refit: Callable[[], np.ndarray]) -> np.ndarray:
         try:
@@ -114,7 +115,7 @@ class Refits:
         kept = []
         for part in self.drawing.parts(GROUPS):
             rows = np.setdiff1d(np.arange(len(self.X)), part)
-            kept.append(self._safe(lambda rows=rows: self._refit(self.X[rows], None if self.y is None else self.y[rows])))
+            kept.append(self._safe(partial(self._refit, self.X[rows], None if self.y is None else self.y[rows])))
         return np.array(kept)
 
     def _refit(self, X: np.ndarray, y: np.ndarray | None) -> np.ndarray:
@@ -158,7 +159,7 @@ class Mixtures(Refits):
         for part in self.drawing.parts(GROUPS):
             weight = np.ones(len(self.X))
             weight[part] = 0.0
-            kept.append(self._safe(lambda weight=weight: self._learned(self.source.reweighted(weight))))
+            kept.append(self._safe(partial(self._learned, self.source.reweighted(weight))))
         return np.array(kept)
 
     def _learned(self, source: Any) -> np.ndarray:

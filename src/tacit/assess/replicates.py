@@ -82,13 +82,18 @@ class Bootstrap:
     @property
     def sentence(self) -> str:
         """What was done, in words; and the interval, of a single number."""
-        what = f"{count(self.n_resamples, 'bootstrap sample')} of {self.resample}, {self.method} intervals at the level "
+        what = (
+            f"{count(self.n_resamples, 'bootstrap sample')} of {self.resample}, {self.method} intervals at the level "
+        )
         text = f"{what}{share(self.level)}"
         if self.n_failed:
-            text += f"; {count(self.n_failed, 'sample')} could not be fitted and {'was' if self.n_failed == 1 else 'were'} left out"
+            were = "was" if self.n_failed == 1 else "were"
+            text += f"; {count(self.n_failed, 'sample')} could not be fitted and {were} left out"
         if np.ndim(self.estimate) == 0 and not isinstance(self.estimate, dict):
-            ends = f"{number(float(self.low))} to {number(float(self.high))}"
-            return f"{number(float(self.estimate))} (interval {ends}; standard error {number(float(self.standard_error))}): {text}."
+            told, low, high, error = (
+                number(float(v)) for v in (self.estimate, self.low, self.high, self.standard_error)
+            )
+            return f"{told} (interval {low} to {high}; standard error {error}): {text}."
         return f"{text}."
 
     def __repr__(self) -> str:
@@ -106,9 +111,9 @@ def bootstrap(
     Parameters
     ----------
     statistic : str, float, callable or estimator
-        "mean", "median", "variance", "sd", "skewness", "kurtosis" and quantiles (0.9) of one sample are compiled. A function takes
-        the rows (and `y`, or one argument per sample) and returns a number or an array. An estimator is fitted already, to these
-        rows; it is refitted from there, with components matched.
+        "mean", "median", "variance", "sd", "skewness", "kurtosis" and quantiles (0.9) of one sample are compiled. A function
+        takes the rows (and `y`, or one argument per sample) and returns a number or an array. An estimator is fitted already,
+        to these rows; it is refitted from there, with components matched.
     data : array-like of shape (n_rows,) or (n_rows, n_columns), or tuple of them
         A tuple holds samples that are drawn independently.
     y : array-like of shape (n_rows,), optional
@@ -162,7 +167,9 @@ def bootstrap(
     n_resamples = (FEW if learns else MANY) if n_resamples is None else n_resamples
     check_number("n_resamples", n_resamples, numbers.Integral, 2)
     if checkpoint is not None and not isinstance(random_state, numbers.Integral):
-        raise ValueError(f"a checkpoint needs the same samples again, but random_state={random_state!r}; give a whole number.")
+        raise ValueError(
+            f"a checkpoint needs the same samples again, but random_state={random_state!r}; give a whole number."
+        )
     if method == "studentised" and learns:
         raise ValueError("method='studentised' needs a standard error of every refit; use 'bca' for estimators.")
     seed = int(check_random_state(random_state).randint(2**31))
@@ -175,7 +182,9 @@ def bootstrap(
     check_memory("n_resamples", n_resamples, 8.0 * len(estimate) * (4 if spreads else 3))
     if n_jobs is None and isinstance(task, Function):
         n_jobs = 1
-    kept = _Kept(checkpoint, _identity(statistic, samples, seed, n_resamples, resample, spreads, clusters, block_length))
+    kept = _Kept(
+        checkpoint, _identity(statistic, samples, seed, n_resamples, resample, spreads, clusters, block_length)
+    )
     replicates, errors = _replicates(task, n_resamples, len(estimate), spreads, thread_count(n_jobs), kept)
     failed = np.isnan(replicates).any(axis=1)
     if failed.sum() > n_resamples - 2:
@@ -190,8 +199,9 @@ def bootstrap(
     )  # fmt: skip
     shape = _shaper(task)
     parts = (estimate, replicates[good].std(axis=0, ddof=1), replicates[good].mean(axis=0) - estimate, low, high)
+    value, error, bias, low, high = map(shape, parts)
     return Bootstrap(
-        *(shape(part) for part in parts), shape(replicates), method, resample if clusters is None else "clusters", level,
+        value, error, bias, low, high, shape(replicates), method, resample if clusters is None else "clusters", level,
         int(n_resamples), int(failed.sum()),
     )  # fmt: skip
 
@@ -201,7 +211,9 @@ def _samples(data: Any, y: Any, missing: str, learns: bool) -> list[np.ndarray]:
     check_choice("missing", missing, ("raise", "drop"))
     several = isinstance(data, tuple)
     if several and y is not None:
-        raise ValueError("data is a tuple of samples that are drawn independently; leave y out, or give one array with y.")
+        raise ValueError(
+            "data is a tuple of samples that are drawn independently; leave y out, or give one array with y."
+        )
     found = []
     for i, part in enumerate(data if several else [data]):
         name = f"sample {i + 1}" if several else "data"
@@ -222,12 +234,15 @@ def _samples(data: Any, y: Any, missing: str, learns: bool) -> list[np.ndarray]:
     if not learns and any(each.any() for each in lost):
         if missing == "raise":
             n = max(int(each.sum()) for each in lost)
-            raise ValueError(f"{count(n, 'row')} of the data {'holds' if n == 1 else 'hold'} a missing value; leave them out with "
+            raise ValueError(f"{count(n, 'row')} of the data {'holds' if n == 1 else 'hold'} a missing value; leave them "
+                             f"out with "
                              "missing='drop'.")  # fmt: skip
         found = [rows[~each] for rows, each in zip(found, lost)]
     for rows in found:
         if len(rows) < 2:
-            raise ValueError(f"there {'is' if len(rows) == 1 else 'are'} {count(len(rows), 'row')} to draw from; give at least 2.")
+            raise ValueError(
+                f"there {'is' if len(rows) == 1 else 'are'} {count(len(rows), 'row')} to draw from; give at least 2."
+            )
     return found
 
 
@@ -268,7 +283,9 @@ def _function(statistic: Any) -> Callable:
         return lambda x: np.median(x, axis=0)
     if not isinstance(statistic, str) or statistic not in NAMED:
         known = ", ".join(map(repr, (*NAMED, "median")))
-        raise ValueError(f"statistic={statistic!r} is unknown; use one of {known}, a quantile such as 0.9, or a function.")
+        raise ValueError(
+            f"statistic={statistic!r} is unknown; use one of {known}, a quantile such as 0.9, or a function."
+        )
 
     def of_columns(x: np.ndarray) -> Any:
         columns = x.reshape(len(x), -1).T
@@ -281,7 +298,9 @@ def _function(statistic: Any) -> Callable:
 class Function:
     """A statistic that is a function of rows."""
 
-    def __init__(self, function: Callable, samples: list[np.ndarray], drawing: Drawing, paired: bool, error: Callable | None):
+    def __init__(
+        self, function: Callable, samples: list[np.ndarray], drawing: Drawing, paired: bool, error: Callable | None
+    ):
         self.function, self.samples, self.drawing, self.paired, self.error = function, samples, drawing, paired, error
         others = [Drawing(len(rows), int(drawing.seed)) for rows in samples[1:]]
         self.drawings = [drawing] * len(samples) if paired else [drawing, *others]
@@ -302,7 +321,9 @@ class Function:
         """Replicates from `first` on, and their standard errors if asked for."""
         drawn = [self._drawn(b) for b in range(first, first + count)]
         values = np.array([self._value(samples) for samples in drawn])
-        return values, np.array([self._error(samples, first + i) for i, samples in enumerate(drawn)]) if spreads else None
+        return values, np.array(
+            [self._error(samples, first + i) for i, samples in enumerate(drawn)]
+        ) if spreads else None
 
     def _error(self, samples: list[np.ndarray], b: int) -> np.ndarray:
         if self.error is not None:
@@ -325,8 +346,9 @@ class Function:
         kept = []
         for k, each in enumerate(self.drawings[:1] if self.paired else self.drawings):
             for part in each.parts():
-                samples = [np.delete(rows, part, axis=0) if self.paired or j == k else rows for j, rows in enumerate(self.samples)]
-                kept.append(self._value(samples))
+                samples = enumerate(self.samples)
+                left = [np.delete(rows, part, axis=0) if self.paired or j == k else rows for j, rows in samples]
+                kept.append(self._value(left))
         return np.array(kept)
 
 
@@ -346,7 +368,9 @@ class _Kept:
         try:
             manifest, array = read_archive(self.path)
             if manifest["identity"] != self.identity:
-                raise ValueError("it belongs to a bootstrap of other data or settings; remove it or choose another path")
+                raise ValueError(
+                    "it belongs to a bootstrap of other data or settings; remove it or choose another path"
+                )
             done = int(manifest["done"])
             values[:done] = array("values")
             if errors is not None:
@@ -378,7 +402,9 @@ def _replicates(
     done = kept.resume(values, errors)
     starts = range(done, n, step)
     try:
-        blocks = in_order(lambda first: task.block(first, min(step, n - first), spreads), starts, threads, serial_blas=True)
+        blocks = in_order(
+            lambda first: task.block(first, min(step, n - first), spreads), starts, threads, serial_blas=True
+        )
         for found, spread in blocks:
             values[done : done + len(found)] = found
             if errors is not None:

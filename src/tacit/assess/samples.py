@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ __all__ = ["check_alpha", "cleaned", "counts_of", "paired", "spread_of"]
 
 def check_alpha(alpha: Any, name: str = "alpha") -> float:
     """A level, checked."""
-    if not isinstance(alpha, numbers.Real) or isinstance(alpha, bool) or not 0 < alpha < 1:
+    if not isinstance(alpha, (float, int, np.number)) or isinstance(alpha, bool) or not 0 < alpha < 1:
         raise ValueError(
             f"{name}={alpha!r} is not between 0 and 1; use {'0.95' if name == 'level' else '0.05'}, for instance."
         )
@@ -73,7 +72,8 @@ def paired(
     lost = np.isnan(np.array(vectors)).any(axis=0)
     if lost.any() and missing == "raise":
         raise ValueError(
-            f"{count(int(lost.sum()), 'row')} of {len(lost)} {'holds' if lost.sum() == 1 else 'hold'} a missing value, the first at "
+            f"{count(int(lost.sum()), 'row')} of {len(lost)} {'holds' if lost.sum() == 1 else 'hold'} a missing value, "
+            f"the first at "
             f"{int(lost.argmax())}; leave them out with missing='drop'."
         )
     vectors = [values[~lost] for values in vectors]

@@ -78,9 +78,14 @@ def variance_test(
     design = Ratio(sizes, tail, null_effect=float(ratio), bound=float(ratio))
     order = {"two-sided": "", "less": "at least ", "greater": "at most "}[tail]
     ends = float(found / law.isf(alpha / 2)), float(found / law.ppf(alpha / 2))
-    null = "the variances are equal" if ratio == 1 and not order else f"the ratio of the variances is {order}{number(ratio)}"
+    null = (
+        "the variances are equal"
+        if ratio == 1 and not order
+        else f"the ratio of the variances is {order}{number(ratio)}"
+    )
     return TestResult(
-        "The F test of variances", null, "F", found / ratio, design.p_value(found / ratio), alpha, "ratio of the variances", found,
+        "The F test of variances", null, "F", found / ratio, design.p_value(found / ratio), alpha, "ratio of the "
+                                                                                                   "variances", found,
         ends, sizes, (sizes[0] - 1.0, sizes[1] - 1.0), dropped=dropped, design=design,
         notes=("It holds for normal values only.",),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Sums over rows drawn with replacement: every replicate has a stream of random numbers of its own, so that order does not matter.
+"""Sums over rows drawn with replacement: every replicate has random numbers of its own, so that order does not matter.
 
 Numbers come from splitmix64, whose n-th output is a function of the seed and n; a row is drawn without bias by Lemire's method:
 the high half of u · n, unless the low half tells that u is one of the few that would favour some rows.

@@ -16,8 +16,8 @@ __all__ = ["PowerDisplay"]
 class PowerDisplay(Display, figsize=(6.4, 3.8)):
     """The statistic where the null hypothesis holds, and where there is an effect.
 
-    What is shaded of the null distribution is the error of the first kind, α: it lies where the test rejects. What is shaded of the
-    other is the error of the second kind, β: it lies where the test does not.
+    What is shaded of the null distribution is the error of the first kind, α: it lies where the test rejects. What is shaded of
+    the other is the error of the second kind, β: it lies where the test does not.
 
     Parameters
     ----------
@@ -49,8 +49,9 @@ class PowerDisplay(Display, figsize=(6.4, 3.8)):
     """
 
     def __init__(
-        self, null: Any, alternative: Any, region: Any, statistic: float | None = None, symbol: str = "statistic", effect: str = ""
-    ) -> None:
+        self, null: Any, alternative: Any, region: Any, statistic: float | None = None, symbol: str = "statistic",
+        effect: str = "",
+    ) -> None:  # fmt: skip
         self.null, self.alternative, self.region = null, alternative, region
         self.statistic, self.symbol, self.effect = statistic, symbol, effect
 
@@ -72,7 +73,9 @@ class PowerDisplay(Display, figsize=(6.4, 3.8)):
         drawn = [(self._bars if counted else self._curve if smooth else self._steps)(ax, *each) for each in laws]
         self.null_, self.alternative_ = drawn
         if self.statistic is not None and np.isfinite(self.statistic):
-            ax.axvline(self.statistic, color=MUTED, linestyle="--", linewidth=1, label=f"found: {number(self.statistic)}")
+            ax.axvline(
+                self.statistic, color=MUTED, linestyle="--", linewidth=1, label=f"found: {number(self.statistic)}"
+            )
         ax.set(xlabel=self.symbol, ylabel="probability" if counted else "density")
         ax.set_ylim(0, 1.3 * ax.get_ylim()[1])  # room for the names
         ax.legend(fontsize="small", frameon=False, loc="upper left", ncols=2)

@@ -121,4 +121,5 @@ def _interval(found: tuple, alpha: float) -> tuple[float, float]:
     if found[0] == "ranks":
         _, effect, se, df, m, n = found
         return rank_interval(effect, se, df, min(m, n), alpha)
-    return difference_of_shares(*found[1:], alpha)
+    _, n, total = found
+    return difference_of_shares(n, total, alpha)

@@ -1,9 +1,10 @@
 """Test which columns differ between groups of rows: how surely, corrected for their number, and by how much.
 
---by names the column of the groups (all its values; NAME=A,B takes some of them). Every column has the test that suits what it holds:
-measurements Welch's, or one of ranks where a group has few values or an uneven shape; counts and levels in order one of ranks;
-categories the test of independence or Fisher's; cycles permutations. What test each column has, and why, is told. Missing cells are
-counted, and tested where there are at least five. Writes NAME.test.tests.csv (all tests) and NAME.test.html (a page).
+--by names the column of the groups (all its values; NAME=A,B takes some of them). Every column has the test that suits what it
+holds: measurements Welch's, or one of ranks where a group has few values or an uneven shape; counts and levels in order one of
+ranks; categories the test of independence or Fisher's; cycles permutations. What test each column has, and why, is told.
+Missing cells are counted, and tested where there are at least five. Writes NAME.test.tests.csv (all tests) and NAME.test.html
+(a page).
 """
 
 from argparse import ArgumentParser, Namespace
@@ -64,7 +65,12 @@ def run(arguments: Namespace) -> Outcome:
             files[page] = "the report; open it in a browser"
     text = [heading("In short"), *(paragraph(sentence, "  ") for sentence in found.summary), ""]
     text += [heading("Tests"), *grid(_lines(found), right=(3, 4)), ""]
-    text += [heading("Bear in mind"), *(paragraph(f"- {sentence}", "  ") for sentence in found.limits), "", *wrote(files)]
+    text += [
+        heading("Bear in mind"),
+        *(paragraph(f"- {sentence}", "  ") for sentence in found.limits),
+        "",
+        *wrote(files),
+    ]
     data = {
         "table": found.table, "rows": found.n_rows, "by": found.by, "groups": found.groups, "correction": found.correction,
         "alpha": found.alpha, "tests": found.tests, "skipped": found.skipped, "left_out": found.n_left_out,
@@ -90,7 +96,13 @@ def _lines(found) -> list[list[str]]:  # type: ignore[no-untyped-def]
 
     lines = [["column", "", "test", "corrected p", "effect", ""]]
     for test in found.tests[:40]:
-        what = "" if test["what"] == "values" else f"share of {test['level']}" if test["what"] == "levels" else "missing cells"
+        what = (
+            ""
+            if test["what"] == "values"
+            else f"share of {test['level']}"
+            if test["what"] == "levels"
+            else "missing cells"
+        )
         effect = f"{test['effect_name']} {number(test['effect'], 3)}"
         word = "differs" if test["differs"] else ""
         lines.append([test["column"], what, test["test"], probability(test["adjusted"]), effect, word])

@@ -45,9 +45,14 @@ def _tests(found: GroupTests) -> Section:
 
 def _line(test: dict, n_groups: int) -> list:
     name = breakable(cut(test["column"], 40))
-    what = {"values": test["measure"], "missing": "share missing"}.get(test["what"], f"share of {cut(test['level'] or '', 24)}")
+    what = {"values": test["measure"], "missing": "share missing"}.get(
+        test["what"], f"share of {cut(test['level'] or '', 24)}"
+    )
     shares = test["what"] != "values"
-    values = [cell if isinstance(cell, str) else percent(cell) if shares else number(cell) for cell in test["values"][:n_groups]]
+    values = [
+        cell if isinstance(cell, str) else percent(cell) if shares else number(cell)
+        for cell in test["values"][:n_groups]
+    ]
     high = "∞" if test["high"] is None else number(test["high"], 3)
     ends = "–" if test["low"] is None else f"{number(test['low'], 3)} to {high}"
     effect = f"{test['effect_name']} {number(test['effect'], 3)}"
@@ -73,7 +78,9 @@ def _skipped(found: GroupTests) -> Section | None:
     if not found.skipped:
         return None
     rows = [[breakable(cut(each["column"], 40)), cut(each["reason"], 200)] for each in found.skipped]
-    return Section("skipped", "What was not compared", "Not compared", table(["", "Reason"], rows, caption="Not compared"))
+    return Section(
+        "skipped", "What was not compared", "Not compared", table(["", "Reason"], rows, caption="Not compared")
+    )
 
 
 def _limits(found: GroupTests) -> Section:
