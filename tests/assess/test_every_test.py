@@ -66,6 +66,10 @@ def in_blocks(rng, effect, n, k):
     return friedman(rng.normal(means, size=(n, k)))
 
 
+def apart(gap):
+    return 2 * stats.norm.ppf((1 + gap) / 2)
+
+
 def far(p):
     return math.sqrt(2) * stats.norm.ppf(p)
 
@@ -125,8 +129,8 @@ CASES = {  # null effect, effect, result of a sample with an effect, whether p-v
     "kruskal, many": (0.0, 0.07, lambda rng, e: by_ranks(rng, e, (40, 50, 60)), True),
     "friedman": (0.0, 0.3, lambda rng, e: in_blocks(rng, e, 14, 4), False),
     "friedman, many": (0.0, 0.08, lambda rng, e: in_blocks(rng, e, 45, 3), False),
-    "ks": (0.0, 0.4, lambda rng, g: ks_test(shifted(rng, 25, 2 * stats.norm.ppf((1 + g) / 2)), "norm"), True),
-    "ks, two samples": (0.0, 0.5, lambda rng, g: ks_test(shifted(rng, 18, 2 * stats.norm.ppf((1 + g) / 2)), shifted(rng, 21)), False),
+    "ks": (0.0, 0.4, lambda rng, g: ks_test(shifted(rng, 25, apart(g)), "norm"), True),
+    "ks, two samples": (0.0, 0.5, lambda rng, g: ks_test(shifted(rng, 18, apart(g)), shifted(rng, 21)), False),
     "permutation": (0.0, 1.0, lambda rng, d: permutation_test(shifted(rng, 12, d), shifted(rng, 14), n_resamples=199), True),
     "likelihood ratio": (0.0, 0.04, nested, True),
 }  # fmt: skip
