@@ -1,0 +1,35 @@
+"""Tests with power, intervals, the bootstrap, and what else tells how sure a finding is."""
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "adjusting": ("adjust",),
+    "blocks": ("Nemenyi", "friedman", "nemenyi"),
+    "replicates": ("Bootstrap", "bootstrap"),
+    "counts": ("binomial_test", "chi_square_test", "fisher_test", "mcnemar", "sign_test"),
+    "distribution": ("ks_test",),
+    "groups": ("GroupTests", "compare_groups"),
+    "intervals": ("Interval", "mean_interval", "median_interval", "proportion_interval", "variance_interval"),
+    "likelihood": ("likelihood_ratio",),
+    "means": ("corrected_resampled_t", "t_test", "z_test"),
+    "permutation": ("permutation_test",),
+    "profile": ("delta_interval", "profile_interval"),
+    "ranks": ("kruskal", "mann_whitney", "wilcoxon"),
+    "result": ("Region", "TestResult"),
+    "variances": ("anova", "variance_test"),
+}
+_NAMES = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_NAMES)
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when asked for: tests need SciPy, and estimators more.
+    if name in _NAMES:
+        return getattr(import_module(f"{__name__}.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'tacit.assess' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
