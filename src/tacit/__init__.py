@@ -6,7 +6,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _SUBMODULES = (
-    "classification", "cluster", "datasets", "engine", "ensemble", "factor", "families", "gaussian_process", "graph", "impute",
+    "assess", "classification", "cluster", "datasets", "engine", "ensemble", "factor", "families", "gaussian_process", "graph", "impute",
     "learning", "linear_model", "mixture", "neighbors", "plot", "recommend", "relevance", "report", "sequence", "source", "study",
     "svm", "tables", "testing", "topics", "tree",
 )  # fmt: skip

@@ -11,14 +11,14 @@ import math
 import numpy as np
 from scipy import stats
 
+from ..assess.adjusting import adjust
 from ..schema import Column
 
-__all__ = ["CORRECTIONS", "column_tests", "correct", "share_test"]
+__all__ = ["column_tests", "correct", "share_test"]
 
 FEW = 20
 """Cells of the smaller side below which the rank test goes by permutations; expected counts below 5 do so for categories."""
 DRAWS, MANY = 9999, 400
-CORRECTIONS = ("holm", "bh")
 
 
 def column_tests(column: Column, cells: np.ndarray, side: np.ndarray, rng: np.random.Generator) -> list[dict]:
@@ -117,13 +117,7 @@ def share_test(n: np.ndarray, total: np.ndarray) -> dict:
 def correct(tests: list[dict], correction: str, level: float) -> None:
     """Adjusted p-values, what moved, and intervals that hold together."""
     p, alpha = np.array([test["p"] for test in tests]), 1 - level
-    if correction == "holm":
-        order = np.argsort(p, kind="stable")
-        adjusted = np.empty(len(p))
-        adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p)))), 1.0)
-    else:
-        adjusted = stats.false_discovery_control(p) if len(p) else p
-    for test, value in zip(tests, adjusted):
+    for test, value in zip(tests, adjust(p, correction)):
         low, high = _interval(test.pop("_"), alpha / len(tests))
         test |= {"low": low, "high": high, "adjusted": float(value), "moved": bool(value <= alpha)}
 

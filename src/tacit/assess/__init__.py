@@ -1,0 +1,25 @@
+"""Tests with power, intervals, the bootstrap, and what else tells how sure a finding is."""
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "result": ("Region", "TestResult"),
+    "adjusting": ("adjust",),
+    "blocks": ("Nemenyi", "friedman", "nemenyi"),
+    "means": ("corrected_resampled_t", "t_test", "z_test"),
+}
+_NAMES = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_NAMES)
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when asked for: tests need SciPy, and estimators more.
+    if name in _NAMES:
+        return getattr(import_module(f"{__name__}.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'tacit.assess' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
