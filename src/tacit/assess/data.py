@@ -57,6 +57,8 @@ class Data:
         if isinstance(X, list) and X and all(isinstance(row, (list, tuple)) for row in X) and lengths is None:
             same = {len(row) for row in X}
             X = np.asarray(X) if len(same) == 1 and all(np.ndim(cell) == 0 for cell in X[0]) else X
+        if isinstance(X, list) and X and lengths is None and all(getattr(each, "ndim", 0) == 2 for each in X):
+            X, lengths = np.concatenate(X), [len(each) for each in X]  # sequences of steps
         if lengths is not None:
             lengths = np.asarray(lengths, dtype=int)
             if lengths.sum() != _num_samples(X):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 from sklearn.metrics import get_scorer
 
 from .data import Data, is_recommender
@@ -39,6 +39,8 @@ class Measure:
         Of a fitted model and `Data`: an array with a number for each row or unit (NaN for none), or a number for all.
     positive : bool
         Whether it is never negative, as losses are.
+    share : bool
+        Whether rows come to 0 or 1.
     """
 
     name: str
@@ -46,6 +48,12 @@ class Measure:
     larger: bool
     of: Callable[[Any, Data], Any]
     positive: bool = False
+    share: bool = False
+
+    @property
+    def scale(self) -> str:
+        """On which scale the interval of its mean is made."""
+        return "share" if self.share else "log" if self.positive else "linear"
 
 
 def _target(part: Data) -> np.ndarray:
@@ -163,13 +171,13 @@ MEASURES = {
         Measure("absolute_error", "mean absolute error", False, _absolute, True),
         Measure("log_density", "mean log density of y given x", True, _log_density),
         Measure("crps", "continuous ranked probability score", False, _crps, True),
-        Measure("coverage", f"share of y inside {LEVEL:.0%} intervals", True, _covered, True),
+        Measure("coverage", f"share of y inside {LEVEL:.0%} intervals", True, _covered, share=True),
         Measure("log_loss", "mean −log probability of the class", False, _log_loss, True),
         Measure("brier", "Brier score", False, _brier, True),
-        Measure("error", "share of wrong classes", False, _wrong, True),
+        Measure("error", "share of wrong classes", False, _wrong, share=True),
         Measure("log_likelihood", "held-out log-likelihood", True, _log_likelihood),
         Measure("hidden_cells", "squared error of hidden cells, in variances of the columns", False, _hidden, True),
-        Measure("hidden_coverage", f"share of hidden cells inside {LEVEL:.0%} intervals", True, _hidden_covered, True),
+        Measure("hidden_coverage", f"share of hidden cells inside {LEVEL:.0%} intervals", True, _hidden_covered),
         Measure("perplexity", "perplexity of hidden words", False, _perplexity, True),
         Measure("rating_error", "mean squared error of ratings", False, _rating, True),
         Measure("score", "the model's own score", True, _own),
@@ -222,7 +230,7 @@ def _usual(model: Any, data: Data) -> list[str]:
     """Names of the measures that fit what a model answers."""
     if is_recommender(model):
         return ["rating_error"]
-    if hasattr(model, "topic_table") or type(model).__name__ == "LatentDirichletAllocation" and hasattr(model, "word_share_"):
+    if hasattr(model, "topic_table"):
         return ["perplexity"]
     if hasattr(model, "log_prob") and data.y is not None:
         return ["log_likelihood", "error"]
@@ -231,7 +239,7 @@ def _usual(model: Any, data: Data) -> list[str]:
     if is_regressor(model) and not hasattr(model, "score_samples"):
         return ["squared_error", "absolute_error"]
     for method, name in (("score_samples", "log_likelihood"), ("impute", "hidden_cells"), ("score", "score")):
-        if hasattr(model, method):
+        if hasattr(model, method) and not (is_outlier_detector(model) and method != "impute"):
             return [name]
     if hasattr(model, "transform") and "Imputer" in type(model).__name__:
         return ["hidden_cells"]
