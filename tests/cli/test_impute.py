@@ -9,10 +9,10 @@ import pytest
 
 import tacit
 from tacit import engine
+from tacit.assess.cells import hide_alike
 from tacit.cli.main import main
 from tacit.datasets import penguins_path
 from tacit.impute.choice import choose_imputer
-from tacit.assess.cells import hide_alike
 from tacit.impute.trial import judge
 from tacit.persistence import notes
 from tacit.study.imputation import tell_check

@@ -18,7 +18,10 @@ from ..frames import is_missing, package
 from ..table import Table
 from .scoring import check_level
 
-__all__ = ["FEWEST", "MOST", "SHARE", "HiddenCells", "hidden_cells", "hidden_cells_of", "hide_alike", "hide_evenly"]
+__all__ = [
+    "FEWEST", "MOST", "SHARE", "HiddenCells", "hidden_cells", "hidden_cells_of", "hide_alike", "hide_any",
+    "hide_evenly",
+]  # fmt: skip
 
 SHARE = 0.1
 MOST = 2000
@@ -38,6 +41,13 @@ def hide_evenly(seen: np.ndarray, rng: np.random.Generator, share: float = SHARE
     hidden = order < np.where(seen.sum(axis=0) < 4, 0.0, np.ceil(share * seen.sum(axis=0)))
     hidden[(seen & ~hidden).sum(axis=1) == 0] = False
     return hidden
+
+
+def hide_any(seen: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Which n of the observed cells to hide, whatever their rows and columns."""
+    hidden = np.zeros(seen.size, dtype=bool)
+    hidden[rng.choice(np.flatnonzero(seen.ravel()), n, replace=False)] = True
+    return hidden.reshape(seen.shape)
 
 
 def hide_alike(
@@ -125,7 +135,13 @@ class Filled(NamedTuple):
 
 
 def hidden_cells_of(
-    model: Any, X: Any, share: float = SHARE, *, level: float | None = None, seed: int = 0, mask: np.ndarray | None = None
+    model: Any,
+    X: Any,
+    share: float = SHARE,
+    *,
+    level: float | None = None,
+    seed: int = 0,
+    mask: np.ndarray | None = None,
 ) -> Filled:
     """Hide known cells of rows, fill them by a fitted model, and compare.
 
@@ -164,7 +180,8 @@ def hidden_cells_of(
     rows, columns = np.nonzero(hidden)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of rows without hidden cells
-        return Filled(*np.nanmean(parts, axis=2), (rows, columns, *parts[:, rows, columns]))
+        error, naive, covered = np.nanmean(parts, axis=2)
+    return Filled(error, naive, covered, (rows, columns, *parts[:, rows, columns]))
 
 
 def cells_of(X: Any) -> np.ndarray:

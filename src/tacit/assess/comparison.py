@@ -9,26 +9,27 @@ each, and Friedman's test and Nemenyi's tell which mean ranks differ.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
 from ..table import Table
-from ..words import joined, number, probability
+from ..words import joined, number
 from .adjusting import adjust
 from .blocks import Nemenyi, friedman, nemenyi
-from .data import Data
+from .data import Data, named
 from .estimates import Estimate
 from .measures import Measure, measures_of
 from .result import TestResult
+from .result import _equal as p_text
 from .scoring import check_level
 from .validation import CrossValidation, _each, _judged, judged_folds, splits_of
 
-__all__ = ["ModelComparison", "compare", "named"]
+__all__ = ["ModelComparison", "compare"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,9 +98,7 @@ class ModelComparison:
         p = np.array([each.p_value for each in found])
         known = ~np.isnan(p)
         p[known] = adjust(p[known])
-        return {
-            pair: Estimate(each.value, each.low, each.high, float(own)) for pair, each, own in zip(pairs, found, p)
-        }
+        return {pair: Estimate(each.value, each.low, each.high, float(own)) for pair, each, own in zip(pairs, found, p)}
 
     def difference(self, name: str, other: str) -> Estimate:
         """How much the measure of one model exceeds that of another; the p-value is corrected for all pairs."""
@@ -118,17 +117,13 @@ class ModelComparison:
     def friedman(self) -> TestResult:
         """Whether the models do equally well over data sets."""
         self._check_several()
-        return friedman(self._ranked(), alpha=1.0 - self.level)
+        return friedman(self.ranks, alpha=1.0 - self.level)
 
     @cached_property
     def nemenyi(self) -> Nemenyi:
         """Which pairs of mean ranks differ over data sets."""
         self._check_several()
-        return nemenyi(-self._ranked(), self.names, best="high", alpha=1.0 - self.level)
-
-    def _ranked(self) -> np.ndarray:
-        """Ranks, so that data sets on which a model could not be learned count against it."""
-        return self.ranks
+        return nemenyi(self.ranks, self.names, best="low", alpha=1.0 - self.level)
 
     def _check_several(self) -> None:
         if len(self.trials) < 2:
@@ -147,7 +142,11 @@ class ModelComparison:
             trial = trials.get(name)
             for key in self.measures:
                 found = None if trial is None else trial.estimate(key, self.level)
-                row |= {key: found and found.value, f"{key} low": found and found.low, f"{key} high": found and found.high}
+                row |= {
+                    key: found and found.value,
+                    f"{key} low": found and found.low,
+                    f"{key} high": found and found.high,
+                }
             apart = None if trial is None or name == best else self.difference(name, best)
             row |= {"difference": apart and apart.value, "low": apart and apart.low, "high": apart and apart.high,
                     "p": apart and apart.p_value}  # fmt: skip
@@ -248,7 +247,8 @@ def compare(
         splits = splits_of(data, first, cv, repeats, random_state)
         trials[name] = {}
         for own, model in known.items():
-            folds = _each(lambda split, model=model: _judged(model, data, split, taken, {}, False, False), splits, n_jobs)
+            run = partial(_judged, model, data, measures=taken)
+            folds = _each(run, splits, n_jobs)
             if failed := [fold.failed for fold in folds if fold.failed]:
                 failures[name, own] = failed[0]
             else:
@@ -256,18 +256,6 @@ def compare(
         if not trials[name]:
             raise ValueError(f"no model could be learned and judged: {next(iter(failures.values()))}")
     return ModelComparison(list(known), taken, trials, failures, level)
-
-
-def named(models: Any) -> dict[str, Any]:
-    """Models by name: their own, numbered where several have the same."""
-    if isinstance(models, Mapping):
-        return {str(name): model for name, model in models.items()}
-    listed = list(models) if isinstance(models, Iterable) and not hasattr(models, "fit") else [models]
-    kinds = [type(model).__name__ for model in listed]
-    return {
-        kind if kinds.count(kind) == 1 else f"{kind} {kinds[: place + 1].count(kind)}": model
-        for place, (kind, model) in enumerate(zip(kinds, listed))
-    }
 
 
 def _data_sets(X: Any, y: Any) -> dict[str, tuple[Any, Any]]:
@@ -291,19 +279,17 @@ def _shared(asked: Any, models: dict[str, Any], data: Data) -> list[Measure]:
     return common
 
 
-def _p(value: float) -> str:
-    text = f"{value:.3f}" if 0.0095 <= value < 0.9995 else probability(value)
-    return f"p {text}" if text.startswith(("below", ">", "<")) else f"p = {text}"
-
-
 def _on_one(found: ModelComparison) -> str:
     (trials,), best, words = found.trials.values(), found.best, found.measure.words
-    apart, open_ = [], []
-    for name in sorted((each for each in trials if each != best), key=lambda each: found.ranks[0][found.names.index(each)]):
+    apart: list[str] = []
+    open_: list[str] = []
+    for name in sorted(
+        (each for each in trials if each != best), key=lambda each: found.ranks[0][found.names.index(each)]
+    ):
         gap = found.difference(name, best)
         told = (
             f"{name} ({number(trials[name].estimate().value)}; difference {number(gap.value)}, {found.level:.0%} interval "
-            f"{number(gap.low)} to {number(gap.high)}, {_p(gap.p_value)})"
+            f"{number(gap.low)} to {number(gap.high)}, p {p_text(gap.p_value)})"
         ).replace("%", " %")
         sure = gap.p_value <= 1.0 - found.level
         more = ""
@@ -316,7 +302,9 @@ def _on_one(found: ModelComparison) -> str:
     if apart:
         parts.append(f"is told apart from {joined(apart)}")
     if open_:
-        parts.append(f"{'but ' if apart else ''}is not told apart from {joined(open_)}, which does not show that they do equally well")
+        parts.append(
+            f"{'but ' if apart else ''}is not told apart from {joined(open_)}, which does not show that they do equally well"
+        )
     text = f"{start} and {', '.join(parts)}." if parts else f"{start}; there is no other to compare it with."
     for (_, name), why in found.failures.items():
         text += f" {name} could not be learned: {why.rstrip('.')}."

@@ -25,11 +25,11 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clon
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.settings import KW_ONLY, settings
-from ..checks import check_choice, check_number
+from ..checks import check_choice
 from .data import Data, learned
 from .exchangeable import Grouping, fewest, warn_of_few, weighted_quantile
 from .scoring import check_level
-from .splits import divide
+from .splits import divide, hold_out
 
 __all__ = ["Conformal", "ConformalRegressor"]
 
@@ -81,7 +81,9 @@ class Conformal(MetaEstimatorMixin, BaseEstimator):
         base = self._default() if self.estimator is None else self.estimator
         data = Data.of(X, self._target(y), sample_weight, groups=groups)
         if data.n_rows < 2:
-            raise ValueError(f"Found array with {data.n_rows} sample(s); some must be learned from and others calibrate.")
+            raise ValueError(
+                f"Found array with {data.n_rows} sample(s); some must be learned from and others calibrate."
+            )
         if self.method == "prefit":
             splits = [(np.arange(0), np.arange(data.n_rows))]
             self.estimators_ = [base]
@@ -110,15 +112,17 @@ class Conformal(MetaEstimatorMixin, BaseEstimator):
             n = data.n_rows
             held = min(max(round(self.calibration * n), 1), n - 1)
             seed = self.random_state
-            order = np.random.default_rng(seed if isinstance(seed, numbers.Integral) else None).permutation(n)
+            rng = np.random.default_rng(int(seed) if isinstance(seed, numbers.Integral) else None)
             if data.groups is not None:  # whole groups aside, until there are enough rows
                 names = np.random.default_rng(0).permutation(np.unique(data.groups))
                 sizes = np.cumsum([(data.groups == name).sum() for name in names])
                 aside = np.isin(data.groups, names[: max(int(np.searchsorted(sizes, held)) + 1, 1)])
                 if aside.all():
-                    raise ValueError(f"groups leaves nothing to learn from: {len(names)} groups; give more, or cv='cv+'.")
+                    raise ValueError(
+                        f"groups leaves nothing to learn from: {len(names)} groups; give more, or cv='cv+'."
+                    )
                 return [(np.flatnonzero(~aside), np.flatnonzero(aside))]
-            return [(np.sort(order[held:]), np.sort(order[:held]))]
+            return [hold_out(n, held, rng)]
         n = data.n_units
         cv = n if self.method == "jackknife+" else min(self.cv, n) if isinstance(self.cv, numbers.Integral) else self.cv
         if isinstance(cv, numbers.Integral) and data.groups is not None:
@@ -150,7 +154,9 @@ class Conformal(MetaEstimatorMixin, BaseEstimator):
             return np.ones(n)
         weight = np.asarray(self.weight(X), dtype=float)
         if weight.shape != (n,) or not (np.isfinite(weight) & (weight >= 0)).all():
-            raise ValueError(f"weight gives {weight.shape} for {n} rows; it must give one finite number of at least 0 for each.")
+            raise ValueError(
+                f"weight gives {weight.shape} for {n} rows; it must give one finite number of at least 0 for each."
+            )
         return weight
 
 
@@ -180,7 +186,8 @@ class ConformalRegressor(RegressorMixin, Conformal):
     symmetric : bool, default=True
         Whether both ends move by as much; if not, each leaves out half, which suits skewed targets.
     by : callable, int or str, optional
-        Groups of rows that are calibrated each by itself, so that the level holds in each (Mondrian): a function of X, or a column.
+        Groups of rows that are calibrated each by itself, so that the level holds in each (Mondrian): a function of X, or a
+        column.
     weight : callable, optional
         Ratio of the density of rows where predictions are asked for to that where the model was learned, a function of X.
     random_state : int or None, default=0
@@ -300,7 +307,9 @@ class ConformalRegressor(RegressorMixin, Conformal):
         y = np.asarray(part.y, dtype=float)
         found = np.column_stack([(low - y) / unit, (y - high) / unit])
         if np.isnan(found).any():
-            raise ValueError(f"{type(self._one_of(model)).__name__} predicts NaN of a calibration row; no interval follows.")
+            raise ValueError(
+                f"{type(self._one_of(model)).__name__} predicts NaN of a calibration row; no interval follows."
+            )
         return found if not self.symmetric else np.repeat(found.max(axis=1, keepdims=True), 2, axis=1)
 
     def predict(self, X: Any) -> np.ndarray:
@@ -344,8 +353,8 @@ class ConformalRegressor(RegressorMixin, Conformal):
         if self.weight is not None and np.isinf(high).any():
             warn_of_few(float(self.weights_.sum()), level, f"{int(np.isinf(high).sum())} intervals are infinite")
         crossed = low > high
-        middle = 0.5 * (low + high)
-        return np.where(crossed, middle, low), np.where(crossed, middle, high)
+        low[crossed] = high[crossed] = 0.5 * (low[crossed] + high[crossed])
+        return low, high
 
     def _between(self, told: np.ndarray, among: np.ndarray, tail: float) -> tuple[np.ndarray, np.ndarray]:
         """Ends by ranks over calibration rows, each with the model that did not see it."""

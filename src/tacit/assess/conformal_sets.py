@@ -106,13 +106,15 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         self
         """
         check_choice("score", self.score, ("lac", "aps"))
-        self._rng = np.random.default_rng(self.random_state if isinstance(self.random_state, (int, np.integer)) else None)
+        self._rng = np.random.default_rng(
+            self.random_state if isinstance(self.random_state, (int, np.integer)) else None
+        )
         self._calibrated(X, y, sample_weight, groups)
         del self._rng
         return self
 
     def _target(self, y: Any) -> Any:
-        self.classes_, codes = coded_classes(self, y)
+        self.classes_ = coded_classes(self, y)[0]
         if len(self.classes_) < 2:
             raise ValueError(f"y has 1 class, {self.classes_[0]!r}; sets need at least two.")
         if self.method == "prefit":
@@ -135,7 +137,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         return found
 
     def _strange(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """s of every class."""
+        """S of every class."""
         if self.score == "lac":
             return 1.0 - p
         order = np.argsort(-p, axis=1, kind="stable")

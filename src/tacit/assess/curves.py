@@ -136,12 +136,14 @@ def learning_curve(
     splits = splits_of(data, model, cv, repeats, random_state)
     most = min(len(train) for train, _ in splits)
     numbers_of = _sizes(sizes, most)
-    rng = np.random.default_rng(random_state if isinstance(random_state, numbers.Integral) else 0)
+    rng = np.random.default_rng(int(random_state) if isinstance(random_state, numbers.Integral) else 0)
     orders = [_mixed(train, data, model, rng) for train, _ in splits]
-    trials, failures = [], {}
+    trials: list[CrossValidation | None] = []
+    failures: dict[Any, str] = {}
     for place, size in enumerate(numbers_of):
         parts = [(np.sort(order[:size]), test) for order, (_, test) in zip(orders, splits)]
         trials.append(_tried(model, data, taken, parts, n_jobs, failures, place))
+    _check_any(trials, failures, model)
     return Curve("rows" if lengths is None else "sequences", numbers_of, taken, trials, failures, level)
 
 
@@ -190,10 +192,12 @@ def validation_curve(
     data = Data.of(X, y, sample_weight, lengths, groups, model=model)
     taken = measures_of(measure, model, data)[0]
     splits = splits_of(data, model, cv, repeats, random_state)
-    trials, failures = [], {}
+    trials: list[CrossValidation | None] = []
+    failures: dict[Any, str] = {}
     for place, value in enumerate(listed):
         own = clone(model).set_params(**{setting: value})
         trials.append(_tried(own, data, taken, splits, n_jobs, failures, place))
+    _check_any(trials, failures, model)
     return Curve(setting, listed, taken, trials, failures, level)
 
 
@@ -206,10 +210,13 @@ def _tried(
     failed = [fold.failed for fold in folds if fold.failed]
     if failed:
         failures[place] = failed[0]
-        if len(failures) == place + 1 and len(failed) == len(folds) and place == 0:
-            judged_folds(model, data, taken, [fold for fold in folds if fold.failed])
         return None
     return judged_folds(model, data, taken, folds)
+
+
+def _check_any(trials: list, failures: dict, model: Any) -> None:
+    if all(each is None for each in trials):
+        raise ValueError(f"{type(model).__name__} could be learned and judged nowhere: {next(iter(failures.values()))}")
 
 
 def _sizes(sizes: Any, most: int) -> list[int]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from ..checks import as_numpy, check_weight
 from ..frames import is_missing
 
-__all__ = ["Data", "is_recommender", "learned"]
+__all__ = ["Data", "is_recommender", "learned", "named"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,12 @@ class Data:
         made = cls(X, y, None, lengths, None if groups is None else np.asarray(groups))
         if y is not None:
             _check_targets(y, made.n_rows, model)
+        first = np.asarray(y)[0] if y is not None and np.ndim(y) == 1 and is_regressor(model) else None
+        if first is not None and made.n_rows > 1 and (np.asarray(y) == first).all():
+            warnings.warn(
+                f"y is {first:g} in all {made.n_rows} rows: every model predicts it, and none can be told from another.",
+                UserWarning, stacklevel=3,
+            )  # fmt: skip
         return replace(made, weight=check_weight(sample_weight, made.n_rows))
 
     @cached_property
@@ -120,6 +128,18 @@ def learned(model: Any, data: Data) -> Any:
             raise ValueError(f"{type(model).__name__}.fit takes no sample_weight; leave the weights out.")
         beside["sample_weight"] = data.weight
     return fitted.fit(data.X, **beside) if data.y is None else fitted.fit(data.X, data.y, **beside)
+
+
+def named(models: Any) -> dict[str, Any]:
+    """Models by name: their own, numbered where several have the same."""
+    if isinstance(models, Mapping):
+        return {str(name): model for name, model in models.items()}
+    listed = list(models) if isinstance(models, Iterable) and not hasattr(models, "fit") else [models]
+    kinds = [type(model).__name__ for model in listed]
+    return {
+        kind if kinds.count(kind) == 1 else f"{kind} {kinds[: place + 1].count(kind)}": model
+        for place, (kind, model) in enumerate(zip(kinds, listed))
+    }
 
 
 def is_ratings(X: Any) -> bool:

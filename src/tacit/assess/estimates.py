@@ -107,7 +107,8 @@ def by_folds(values: Sequence[float], n_train: float, n_test: float, level: floa
     if np.ptp(found) == 0:
         return Estimate(mean, mean, mean, 1.0 if mean == 0 else 0.0)
     test = corrected_resampled_t(found, n_train, n_test, alpha=1.0 - level)
-    return Estimate(mean, *map(float, test.interval), float(test.p_value))
+    low, high = test.interval
+    return Estimate(mean, float(low), float(high), float(test.p_value))
 
 
 def _around(mean: float, error: float, df: int, level: float, scale: str, worth: float) -> Estimate:

@@ -111,7 +111,7 @@ def _log_loss(model: Any, part: Data) -> np.ndarray:
 
 
 def _brier(model: Any, part: Data) -> np.ndarray:
-    own, p = _probabilities(model, part)
+    p = _probabilities(model, part)[1]
     known = np.isin(_target(part), model.classes_)
     code = np.where(known, _target(part), model.classes_[0])
     found = brier_score(code, p, model.classes_, each=True)

@@ -33,7 +33,9 @@ def _numbers(**given: Any) -> list[np.ndarray]:
     found = {name: np.asarray(each, dtype=np.float64) for name, each in given.items()}
     sizes = {name: len(each) if each.ndim else -1 for name, each in found.items()}
     if len(set(sizes.values())) > 1 or -1 in sizes.values():
-        raise ValueError(f"rows differ: {', '.join(f'{name} has {n}' for name, n in sizes.items())}; give one each per row.")
+        raise ValueError(
+            f"rows differ: {', '.join(f'{name} has {n}' for name, n in sizes.items())}; give one each per row."
+        )
     for name, each in found.items():
         if not len(each):
             raise ValueError(f"{name} is empty; give at least one row.")

@@ -12,16 +12,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedKFold
 
 from ..checks import check_number
 
-__all__ = ["BlockedKFold", "deal", "divide", "number_folds"]
+__all__ = ["BlockedKFold", "deal", "divide", "hold_out", "number_folds"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
 
-class BlockedKFold(BaseCrossValidator):
+class BlockedKFold:
     """Folds of steps that follow each other, and nothing is learned from steps next to those that are judged.
 
     Unlike scikit-learn's `TimeSeriesSplit`, every step is judged once and all others teach, also later ones: for series
@@ -141,7 +140,21 @@ def divide(
     return [_checked(train, test, n, number, name) for number, (train, test) in enumerate(found, 1)]
 
 
+def hold_out(n: int, n_out: int, rng: Any) -> Split:
+    """Things to learn from and so many to judge, at random, each in their order.
+
+    Parameters
+    ----------
+    n, n_out : int
+    rng : numpy.random.Generator or RandomState
+    """
+    order = rng.permutation(n)
+    return np.sort(order[n_out:]), np.sort(order[:n_out])
+
+
 def _splitter(k: int, n: int, y: Any, groups: np.ndarray | None, random_state: Any, name: str, what: str) -> Any:
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold  # where used: sources deal folds too
+
     if groups is not None:
         _check_many(name, k, len(np.unique(groups)), "groups")
         return GroupKFold(k)

@@ -22,7 +22,10 @@ from ..checks import check_number
 from ..table import Table
 from .data import Data, learned
 
-__all__ = ["Stability", "agreement", "cluster_stability"]
+__all__ = ["Stability", "agreement", "cluster_stability", "halves"]
+
+STABLE = 0.75
+"""Jaccard coefficient above which a cluster is taken for stable (Hennig 2007)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,8 +54,8 @@ class Stability:
         """A row for each cluster."""
         names, sizes = np.unique(self.labels[self.labels >= 0], return_counts=True)
         return Table(
-            {"cluster": int(name), "rows": int(size), "jaccard": float(np.nanmean(found)), "stable": bool(np.nanmean(found) > 0.75)}
-            for name, size, found in zip(names, sizes, self.jaccard.T)
+            {"cluster": int(name), "rows": int(size), "jaccard": float(mean), "stable": bool(mean > STABLE)}
+            for name, size, mean in zip(names, sizes, np.nanmean(self.jaccard, axis=0))
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -132,9 +135,14 @@ def agreement(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
 
 
 def halves(
-    labels: list[np.ndarray], fit: Callable[[np.ndarray, int], np.ndarray], n: int, n_resamples: int, tried: list[int], rng: Any
+    labels: list[np.ndarray],
+    fit: Callable[[np.ndarray, int], np.ndarray],
+    n: int,
+    n_resamples: int,
+    tried: list[int],
+    rng: Any,
 ) -> np.ndarray:
-    """Adjusted Rand indices, (resamples, models), of clusterings of random halves with those of all n rows; NaN where not tried."""
+    """Adjusted Rand indices, (resamples, models), of random halves with all n rows; NaN where not tried."""
     found = np.full((n_resamples, len(labels)), np.nan)
     for one in found:
         rows = rng.permutation(n)[: n // 2]

@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,9 @@ class CrossValidation:
             Probability of the interval.
         """
         name = self._name(measure)
-        return self._interval(self.measures[name].scale, self.row_scores.get(name), self.scores(name), check_level(level))
+        return self._interval(
+            self.measures[name].scale, self.row_scores.get(name), self.scores(name), check_level(level)
+        )
 
     def difference(self, other: CrossValidation, measure: str | None = None, level: float = 0.95) -> Estimate:
         """How much a measure of this model exceeds that of another on the same folds, with its interval.
@@ -153,7 +156,7 @@ class CrossValidation:
     def _interval(self, scale: str, rows: np.ndarray | None, folds: np.ndarray, level: float) -> Estimate:
         if rows is not None and not self.ordered:
             return by_rows(rows, self.weight, self.cluster, self.n_train, level, scale=scale)
-        return by_folds(folds, self.n_train, float(np.mean([len(fold.test) for fold in self.folds])), level)
+        return by_folds(list(folds), self.n_train, float(np.mean([len(fold.test) for fold in self.folds])), level)
 
     def _name(self, measure: str | None) -> str:
         if measure is None:
@@ -306,8 +309,9 @@ def _each(run: Any, splits: Sequence[Split], n_jobs: int | None) -> list[Fold]:
 
 
 def _judged(
-    model: Any, data: Data, split: Split, measures: Mapping[str, Measure], settings: dict, train_scores: bool, keep: bool
-) -> Fold:
+    model: Any, data: Data, split: Split, measures: Mapping[str, Measure], settings: Mapping = MappingProxyType({}),
+    train_scores: bool = False, keep: bool = False,
+) -> Fold:  # fmt: skip
     """Learn from one part, judge on the other; an error is told and ends this fold alone."""
     fold = Fold(*split, settings=dict(settings))
     train, test = data.take(split[0]), data.take(split[1])
@@ -359,7 +363,13 @@ def _scored(measure: Measure, model: Any, part: Data) -> tuple[float, np.ndarray
 
 
 def _chosen(
-    model: Any, data: Data, settings: list[dict], measures: Mapping[str, Measure], inner: Any, rule: str, random_state: Any
+    model: Any,
+    data: Data,
+    settings: list[dict],
+    measures: Mapping[str, Measure],
+    inner: Any,
+    rule: str,
+    random_state: Any,
 ) -> dict:
     """The settings that do best within some rows."""
     name, measure = next(iter(measures.items()))
@@ -369,7 +379,7 @@ def _chosen(
     for k, each in enumerate(settings):
         own = clone(model).set_params(**each)
         for j, split in enumerate(splits):
-            fold = _judged(own, data, split, {name: measure}, each, False, False)
+            fold = _judged(own, data, split, {name: measure})
             failed = fold.failed or failed
             scores[k, j] = fold.scores.get(name, np.nan)
     means = scores.mean(axis=1)

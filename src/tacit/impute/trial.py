@@ -18,6 +18,7 @@ from scipy.special import logit
 from sklearn.base import clone
 
 from ..assess.cells import FEWEST, SHARE, hide_alike
+from ..assess.exchangeable import rank_of
 from ..base.calibration import Absence, Calibration
 from ..base.missing import Imputed, impute_cells
 from ..schema import Column
@@ -202,7 +203,7 @@ def _misses(start: Calibration, part: Hidden, slope: float, j: int) -> np.ndarra
 def _quantile(values: np.ndarray, level: float) -> float:
     """The value that the next one exceeds with a probability of at most 1 − level, where values are exchangeable."""
     n = len(values)
-    at = min(int(np.ceil((n + 1) * level)), n) - 1
+    at = min(rank_of(n, level), n) - 1
     return float(np.clip(np.sort(values)[at], 1e-3, 1e6))
 
 

@@ -62,13 +62,17 @@ class CurveDisplay(Display, figsize=(5.6, 3.8)):
 
     def _draw(self, ax: Axes) -> None:
         curve, found = self.curve, self.curve.estimates
-        named = not all(isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in curve.values)
+        named = not all(
+            isinstance(value, (int, float, np.number)) and not isinstance(value, bool) for value in curve.values
+        )
         x = np.arange(len(curve.values)) if named else np.asarray(curve.values, dtype=float)
         middle, low, high = (np.array([getattr(each, end) for each in found]) for end in ("value", "low", "high"))
         held, learned = colours(2)
         self.band_ = ax.fill_between(x, low, high, color=held, alpha=0.2, linewidth=0)
         (self.line_,) = ax.plot(x, middle, color=held, marker="o", markersize=4, label="rows held out")
-        (self.train_,) = ax.plot(x, curve.train, color=learned, linestyle="--", marker="s", markersize=4, label="rows learned from")
+        (self.train_,) = ax.plot(
+            x, curve.train, color=learned, linestyle="--", marker="s", markersize=4, label="rows learned from"
+        )
         if named:
             ax.set_xticks(x, [str(value) for value in curve.values], fontsize="small")
         elif len(x) > 2 and x.min() > 0 and x.max() / x.min() > 20:

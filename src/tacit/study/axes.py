@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..assess.cells import hide_alike
 from ..engine import Until
 from ..factor.analysis.correlation import variance_spectrum
 from ..factor.principal.ppca import ProbabilisticPCA
 from ..factor.principal.rank import Spectrum, parallel
-from ..assess.cells import hide_alike
 from ..notes import Check, Claim
 from ..tables import DataTable
 from ..words import count, joined, number, probability, share
