@@ -166,8 +166,8 @@ def test_sets_hold_the_class(n, score, method):
 
 def test_sets_by_class_and_what_is_smallest():
     rng = np.random.default_rng(0)
-    X, y, p = _classes(rng, 3000)
-    rare = (y != "c") | (rng.random(3000) < 0.2)
+    X, y, p = _classes(rng, 9000)
+    rare = (y != "c") | (rng.random(9000) < 0.2)
     X, y, p = X[rare], y[rare], p[rare]
     n = len(y) // 2
     own = ConformalClassifier(LogisticRegression(), method="split", by="class", level=0.85).fit(X[:n], y[:n])

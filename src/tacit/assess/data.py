@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from ..checks import as_numpy, check_weight
@@ -56,9 +56,6 @@ class Data:
         X = as_numpy(X)
         if isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(float), np.nan)
-        if isinstance(X, list) and X and all(isinstance(row, (list, tuple)) for row in X) and lengths is None:
-            same = {len(row) for row in X}
-            X = np.asarray(X) if len(same) == 1 and all(np.ndim(cell) == 0 for cell in X[0]) else X
         if isinstance(X, list) and X and lengths is None and all(getattr(each, "ndim", 0) == 2 for each in X):
             X, lengths = np.concatenate(X), [len(each) for each in X]  # sequences of steps
         if lengths is not None:
@@ -68,7 +65,10 @@ class Data:
         made = cls(X, y, None, lengths, None if groups is None else np.asarray(groups))
         if y is not None:
             _check_targets(y, made.n_rows, model)
-        first = np.asarray(y)[0] if y is not None and np.ndim(y) == 1 and is_regressor(model) else None
+        elif model is not None and get_tags(model).target_tags.required and not is_ratings(X):
+            raise ValueError(f"{type(model).__name__} predicts a target, but y is None; give it.")
+        plain = y is not None and np.ndim(y) == 1 and model is not None and is_regressor(model)
+        first = np.asarray(y)[0] if plain else None
         if first is not None and made.n_rows > 1 and (np.asarray(y) == first).all():
             warnings.warn(
                 f"y is {first:g} in all {made.n_rows} rows: every model predicts it, and none can be told from another.",

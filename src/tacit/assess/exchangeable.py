@@ -95,7 +95,7 @@ class Grouping:
 
 def warn_of_few(n: float, level: float, what: str, group: Any = None) -> None:
     """Say that no interval, or set, can be told."""
-    where = "" if group is None else f" of group {group!r}"
+    where = "" if group is None else f" of group {getattr(group, 'item', lambda: group)()!r}"
     warnings.warn(
         f"{n:g} calibration rows{where} are too few for level={level:g}, so that {what}; {fewest(level)} are needed: give more "
         "rows, or ask for a lower level.",

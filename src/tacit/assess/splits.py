@@ -129,7 +129,7 @@ def divide(
     if isinstance(cv, numbers.Integral):
         check_number(name, cv, numbers.Integral, 2)
         cv = _splitter(int(cv), n, y, groups, random_state, name, what)
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, str):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that a class has fewer rows than there are folds
             found = list(cv.split(place, y, groups))
@@ -204,7 +204,9 @@ def _checked_groups(groups: Any, n: int, what: str) -> np.ndarray:
             f"groups is NaN in row {int(np.argmax(np.isnan(groups)))}; give these rows groups of their own, or leave them out."
         )
     if len(np.unique(groups)) < 2:
-        raise ValueError(f"groups has one value, {groups[0]!r}; at least 2 groups are needed to leave one out.")
+        raise ValueError(
+            f"groups has one value, {groups[:1].tolist()[0]!r}; at least 2 groups are needed to leave one out."
+        )
     return groups
 
 
