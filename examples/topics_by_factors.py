@@ -42,7 +42,7 @@ print(
 )
 models = {
     "LDA by NMF": NMFTopics(n_topics, random_state=0), "LDA": LatentDirichletAllocation(n_topics, random_state=0),
-    "anchor words": AnchorTopics(n_topics, random_state=0),
+    "anchor words": AnchorTopics(n_topics),
 }  # fmt: skip
 rows = []
 for name, model in models.items():

@@ -168,7 +168,9 @@ def _check_targets(y: Any, n: int, model: Any) -> None:
     cells = np.asarray(as_numpy(y)) if not isinstance(y, list) or np.ndim(y[0]) == 0 else None
     if cells is None or cells.dtype.kind in "iub" or (cells.ndim > 1 and hasattr(model, "score_samples")):
         return
-    gone = np.array([any(map(is_missing, row)) for row in cells.reshape(n, -1).tolist()])
+    rows = cells.reshape(n, -1)
+    number = cells.dtype.kind == "f"
+    gone = np.isnan(rows).any(axis=1) if number else np.array([any(map(is_missing, row)) for row in rows.tolist()])
     if gone.any():
         raise ValueError(
             f"y contains NaN (row {int(np.argmax(gone))}); a row without a target can neither teach nor be judged: leave out the "
