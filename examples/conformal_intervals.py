@@ -57,7 +57,7 @@ half = len(kind) // 2
 columns = [0, 1, 9]  # few, so that kinds overlap
 told = []
 for score in ("lac", "aps"):
-    sets = ConformalClassifier(LogisticRegression(max_iter=2000), score=score, random_state=0)
+    sets = ConformalClassifier(LogisticRegression(max_iter=2000), kind=score, random_state=0)
     sets.fit(wine[order[:half]][:, columns], kind[order[:half]])
     inside = sets.predict_set(wine[order[half:]][:, columns], 0.95)
     held = inside[np.arange(len(inside)), kind[order[half:]]].mean()

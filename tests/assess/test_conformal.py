@@ -1,5 +1,6 @@
 """Coverage of conformal intervals and sets: exact in expectation for any n, in groups, under shift; and their definitions."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron, QuantileRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tacit.assess import ConformalClassifier, ConformalRegressor, interval_coverage
 from tacit.assess.exchangeable import fewest, finite_quantile, rank_of, weighted_quantile
@@ -153,7 +155,7 @@ def test_sets_hold_the_class(n, score, method):
     for seed in range(60):
         X, y, _ = _classes(rng, n + 60)
         model = ConformalClassifier(
-            LogisticRegression(), method=method, score=score, cv=5, random_state=seed, allow_empty=True
+            LogisticRegression(), method=method, kind=score, cv=5, random_state=seed, allow_empty=True
         )
         sets = model.fit(X[:n], y[:n]).predict_set(X[n:], 0.8)
         held.append(
@@ -172,13 +174,38 @@ def test_sets_by_class_and_what_is_smallest():
     n = len(y) // 2
     own = ConformalClassifier(LogisticRegression(), method="split", by="class", level=0.85).fit(X[:n], y[:n])
     all_ = ConformalClassifier(LogisticRegression(), method="split", level=0.85).fit(X[:n], y[:n])
-    aps = ConformalClassifier(LogisticRegression(), method="split", score="aps", level=0.85).fit(X[:n], y[:n])
+    aps = ConformalClassifier(LogisticRegression(), method="split", kind="aps", level=0.85).fit(X[:n], y[:n])
     share = [model.predict_set(X[n:])[y[n:] == "c", 2].mean() for model in (own, all_)]
     assert share[0] == pytest.approx(0.85, abs=0.07)
     assert share[1] < 0.75
     assert all_.predict_set(X[n:]).sum() < aps.predict_set(X[n:]).sum()
     assert all_.predict_set(X[n:], 0.3).any(axis=1).all()
     assert (all_.predict(X[n:]) == all_.estimator_.predict(X[n:])).all()
+
+
+# As estimators
+
+DRAWN = "rows are drawn, so that a row given twice may be on both sides, and one of weight 2 may not"
+
+
+def _expected(estimator):
+    if estimator.method != "split":
+        return {}
+    return {f"check_sample_weight_equivalence_on_{kind}_data": DRAWN for kind in ("dense", "sparse")}
+
+
+@parametrize_with_checks(
+    [ConformalRegressor(), ConformalRegressor(method="split"), ConformalClassifier()], expected_failed_checks=_expected
+)
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_models_are_pickled():
+    X, y = _skewed(np.random.default_rng(0), 60)
+    model = ConformalRegressor(by=None).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert (again.predict_interval(X)[0] == model.predict_interval(X)[0]).all()
 
 
 # What is told
@@ -233,7 +260,7 @@ X, Y = load_diabetes(return_X_y=True)
         (lambda: ConformalRegressor(calibration=1.0, method="split").fit(X, Y), "calibration=1.0 is not a probability"),
         (lambda: ConformalClassifier().fit(X, np.ones(442)), "y has 1 class"),
         (lambda: ConformalClassifier(Perceptron()).fit(X, Y > 100), "Perceptron tells no probabilities .*CalibratedClassifierCV"),
-        (lambda: ConformalClassifier(score="raps").fit(X, Y > 100), "score='raps' is unknown"),
+        (lambda: ConformalClassifier(kind="raps").fit(X, Y > 100), "kind='raps' is unknown"),
     ],
 )  # fmt: skip
 def test_bad_input_is_told(call, told):

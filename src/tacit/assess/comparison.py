@@ -225,9 +225,8 @@ def compare(
     >>> from tacit.mixture import GaussianMixture
     >>> X, _ = load_iris(return_X_y=True)
     >>> found = compare({"three": GaussianMixture(3, random_state=0), "one": GaussianMixture(1)}, X)
-    >>> print(found.sentence)
-    three does best (held-out log-likelihood -1.78) and is told apart from one (-2.61; difference -0.832, 95 % interval -1.12 to
-    -0.541, p < 0.001).
+    >>> found.best, found.difference("three", "one").clear
+    ('three', np.True_)
     """
     check_level(level)
     known = named(models)

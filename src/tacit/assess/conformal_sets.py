@@ -44,7 +44,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     cv : int or splitter, default=10
     calibration : float, default=0.5
         As of `ConformalRegressor`.
-    score : {"lac", "aps"}, default="lac"
+    kind : {"lac", "aps"}, default="lac"
         The smallest sets, or those that are larger where more is unsure.
     allow_empty : bool, default=False
         Whether a set may be empty; if not, it holds the likeliest class at least.
@@ -78,7 +78,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     level: float = 0.9
     cv: Any = 10
     calibration: float = 0.5
-    score: str = "lac"
+    kind: str = "lac"
     allow_empty: bool = False
     by: Any = None
     weight: Callable | None = None
@@ -105,7 +105,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         -------
         self
         """
-        check_choice("score", self.score, ("lac", "aps"))
+        check_choice("kind", self.kind, ("lac", "aps"))
         self._rng = np.random.default_rng(
             self.random_state if isinstance(self.random_state, (int, np.integer)) else None
         )
@@ -116,7 +116,8 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     def _target(self, y: Any) -> Any:
         self.classes_ = coded_classes(self, y)[0]
         if len(self.classes_) < 2:
-            raise ValueError(f"y has 1 class, {self.classes_[0]!r}; sets need at least two.")
+            told = f"1 class, {self.classes_[0]!r}" if len(self.classes_) else "no row, 0 sample(s)"
+            raise ValueError(f"y has {told}; sets need at least two classes.")
         if self.method == "prefit":
             self.classes_ = np.asarray(self.estimator.classes_)
         return np.asarray(y)
@@ -138,7 +139,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
 
     def _strange(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """S of every class."""
-        if self.score == "lac":
+        if self.kind == "lac":
             return 1.0 - p
         order = np.argsort(-p, axis=1, kind="stable")
         upto = np.cumsum(np.take_along_axis(p, order, axis=1), axis=1)

@@ -54,6 +54,10 @@ class Data:
                 "sample of them."
             )
         X = as_numpy(X)
+        if hasattr(X, "tocsr"):
+            X = X.tocsr()  # rows can be taken of no other format
+        elif hasattr(X, "__array__") and not hasattr(X, "__getitem__"):
+            X = np.asarray(X)
         if isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(float), np.nan)
         if isinstance(X, list) and X and lengths is None and all(getattr(each, "ndim", 0) == 2 for each in X):

@@ -122,7 +122,7 @@ def divide(
     --------
     >>> from tacit.assess.splits import divide
     >>> [test.tolist() for _, test in divide(2, 4, groups=["a", "b", "a", "b"])]
-    [[0, 2], [1, 3]]
+    [[1, 3], [0, 2]]
     """
     groups = None if groups is None else _checked_groups(groups, n, what)
     place = np.zeros((n, 0))
