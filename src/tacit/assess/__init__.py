@@ -4,10 +4,15 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "result": ("Region", "TestResult"),
     "adjusting": ("adjust",),
     "blocks": ("Nemenyi", "friedman", "nemenyi"),
+    "counts": ("binomial_test", "chi_square_test", "fisher_test", "mcnemar", "sign_test"),
+    "distribution": ("ks_test",),
+    "intervals": ("Interval", "mean_interval", "median_interval", "proportion_interval", "variance_interval"),
     "means": ("corrected_resampled_t", "t_test", "z_test"),
+    "ranks": ("kruskal", "mann_whitney", "wilcoxon"),
+    "result": ("Region", "TestResult"),
+    "variances": ("anova", "variance_test"),
 }
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 
