@@ -6,6 +6,7 @@ from typing import Any
 _HOMES = {
     "adjusting": ("adjust",),
     "blocks": ("Nemenyi", "friedman", "nemenyi"),
+    "replicates": ("Bootstrap", "bootstrap"),
     "counts": ("binomial_test", "chi_square_test", "fisher_test", "mcnemar", "sign_test"),
     "distribution": ("ks_test",),
     "intervals": ("Interval", "mean_interval", "median_interval", "proportion_interval", "variance_interval"),
