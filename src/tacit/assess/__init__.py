@@ -9,6 +9,7 @@ _HOMES = {
     "replicates": ("Bootstrap", "bootstrap"),
     "counts": ("binomial_test", "chi_square_test", "fisher_test", "mcnemar", "sign_test"),
     "distribution": ("ks_test",),
+    "groups": ("GroupTests", "compare_groups"),
     "intervals": ("Interval", "mean_interval", "median_interval", "proportion_interval", "variance_interval"),
     "likelihood": ("likelihood_ratio",),
     "means": ("corrected_resampled_t", "t_test", "z_test"),
