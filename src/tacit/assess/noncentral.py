@@ -87,7 +87,7 @@ def inverted(tail: Callable[[float], float], share: float, start: float, step: f
     for _ in range(60):
         far = max(start + step, least)
         if gap(far) * first <= 0:
-            return float(brentq(gap, here, far, xtol=1e-10 * max(abs(far), 1e-3)))
+            return float(brentq(gap, here, far, xtol=1e-9 * max(abs(far), 1e-3)))
         if far == least:
             return least
         here, step = far, 2 * step

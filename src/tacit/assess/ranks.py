@@ -80,7 +80,7 @@ class TwoSamples(Design):
         if sizes == self.sizes:
             if self.exact:
                 return _two_samples(self.ranks, m)
-            variance = float(np.var(self.ranks) * m * n / (m + n - 1) * (m + n) / (m + n))
+            variance = float(np.var(self.ranks) * m * n / (m + n - 1))
             return Rounded(m * n / 2, math.sqrt(variance))
         if m * n <= PAIRS:
             return _two_samples(tuple(range(1, m + n + 1)), m)
@@ -149,7 +149,8 @@ def mann_whitney(
     exact = method == "exact" or (method == "auto" and m * n <= PAIRS)
     u = float(ranks[:m].sum() - m * (m + 1) / 2)
     design = TwoSamples((m, n), tail, null_effect=0.5, ranks=tuple(ranks.tolist()), exact=exact)
-    effect, se, df = relative_effect(y, x, ranks)
+    below, se, df = relative_effect(x, y, ranks)
+    effect = 1.0 - below
     more = _shift(x, y, design, alpha) if m * n <= WALSH else {}
     null = {"two-sided": "neither sample tends to larger values", "less": "x does not tend to smaller values",
             "greater": "x does not tend to larger values"}[tail]  # fmt: skip
@@ -159,14 +160,13 @@ def mann_whitney(
     )  # fmt: skip
 
 
-def relative_effect(x: np.ndarray, y: np.ndarray, ranks: np.ndarray | None = None) -> tuple[float, float, float]:
+def relative_effect(x: np.ndarray, y: np.ndarray, ranks: np.ndarray) -> tuple[float, float, float]:
     """P(Y > X) + P(Y = X)/2, its standard error and degrees of freedom, by Brunner and Munzel.
 
-    `ranks` are those of both together, y's first. The standard error is 0 where a sample has one row or samples do not overlap.
+    `ranks` are those of both together, x's first. The standard error is 0 where a sample has one row or samples do not overlap.
     """
     m, n = len(x), len(y)
-    ranks = stats.rankdata(np.concatenate([y, x])) if ranks is None else ranks
-    own_y, own_x = ranks[:n] - stats.rankdata(y), ranks[n:] - stats.rankdata(x)  # how many of the others lie below
+    own_x, own_y = ranks[:m] - stats.rankdata(x), ranks[m:] - stats.rankdata(y)  # how many of the others lie below
     effect = float(own_y.mean() / m)
     if min(m, n) < 2:
         return effect, 0.0, 1.0
