@@ -1,11 +1,12 @@
 """``python -m benchmarks.bootstrap``: BCa intervals against scipy.stats.bootstrap, and of a mixture against refitting in a loop.
 
-Ours runs on one thread. Intervals of a mean and a median agree up to what replicates vary; refits up to a tenth of a standard error.
+Both run on one thread. Intervals of a mean and a median agree up to what replicates vary; refits up to a tenth of a standard error.
 """
 
 import numpy as np
 from scipy import stats
 from sklearn.mixture import GaussianMixture as TheirMixture
+from threadpoolctl import threadpool_limits
 
 from tacit.assess import bootstrap
 from tacit.mixture import GaussianMixture
@@ -50,7 +51,8 @@ def looped(cls, **settings):
     def work(X):
         rng, found = np.random.default_rng(0), []
         for _ in range(REFITS):
-            means = cls(3, random_state=0, **settings).fit(X[rng.integers(len(X), size=len(X))]).means_
+            with threadpool_limits(1):
+                means = cls(3, random_state=0, **settings).fit(X[rng.integers(len(X), size=len(X))]).means_
             found.append(means[np.argsort(means[:, 0])])
         return np.std(found, axis=0, ddof=1)
 
