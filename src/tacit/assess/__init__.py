@@ -4,9 +4,14 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "result": ("Region", "TestResult"),
     "adjusting": ("adjust",),
     "blocks": ("Nemenyi", "friedman", "nemenyi"),
+    "replicates": ("Bootstrap", "bootstrap"),
+    "counts": ("binomial_test", "chi_square_test", "fisher_test", "mcnemar", "sign_test"),
+    "distribution": ("ks_test",),
+    "groups": ("GroupTests", "compare_groups"),
+    "intervals": ("Interval", "mean_interval", "median_interval", "proportion_interval", "variance_interval"),
+    "likelihood": ("likelihood_ratio",),
     "means": ("corrected_resampled_t", "t_test", "z_test"),
     # Held-out rows, models compared, conformal prediction
     "cells": ("HiddenCells", "hidden_cells"),
@@ -23,6 +28,11 @@ _HOMES = {
     "splits": ("BlockedKFold",),
     "stability": ("Stability", "cluster_stability"),
     "validation": ("CrossValidation", "cross_validate"),
+    "permutation": ("permutation_test",),
+    "profile": ("delta_interval", "profile_interval"),
+    "ranks": ("kruskal", "mann_whitney", "wilcoxon"),
+    "result": ("Region", "TestResult"),
+    "variances": ("anova", "variance_test"),
 }  # fmt: skip
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -116,7 +116,7 @@ class Design:
 
     def size(self, alpha: float) -> float:
         """P₀(T ∈ R): what the error of the first kind is, at most alpha."""
-        return _inside(self.null(self.sizes), self.region(alpha))
+        return inside(self.null(self.sizes), self.region(alpha))
 
     def power(self, effect: float, alpha: float, sizes: tuple[int, ...] | None = None) -> float:
         """P₁(T ∈ R)."""
@@ -124,7 +124,7 @@ class Design:
         if not low <= effect <= high:
             raise ValueError(f"alternative={effect:g} is no effect of this test; it lies between {low:g} and {high:g}.")
         sizes = sizes or self.sizes
-        return _inside(self.alternative(effect, sizes), self.region(alpha, sizes))
+        return inside(self.alternative(effect, sizes), self.region(alpha, sizes))
 
     def scaled(self, n: int) -> tuple[int, ...]:
         """Sizes of samples of n rows in all, in the proportions of those at hand."""
@@ -175,7 +175,7 @@ class Design:
         return float(brentq(short, self.null_effect, end, xtol=1e-4 * abs(end - self.null_effect)))
 
 
-def _inside(law: Law, region: Region) -> float:
+def inside(law: Law, region: Region) -> float:
     """P(T ∈ R)."""
     below = law.at_most(region.lower) if region.lower > -np.inf else 0.0
     above = law.at_least(region.upper) if region.upper < np.inf else 0.0

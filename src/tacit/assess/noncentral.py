@@ -20,11 +20,47 @@ from .laws import Frozen, Law
 __all__ = ["ChiSquared", "Fisher", "Normal", "Student", "chi_squared", "inverted", "noncentral_t", "student_interval"]
 
 
+class NoncentralT:
+    """Student's law with a noncentrality, by SciPy; by a normal approximation where SciPy's series fails, far out in a tail."""
+
+    dist = stats.nct
+
+    def __init__(self, df: float, nc: float):
+        self.df, self.nc, self.frozen = df, nc, stats.nct(df, nc)
+        self.fails = df > 1e6 or abs(nc) > 37
+
+    def _z(self, t: float) -> float:
+        return float((t * (1 - 1 / (4 * self.df)) - self.nc) / math.sqrt(1 + t * t / (2 * self.df)))
+
+    def cdf(self, t: float) -> float:
+        """P(T ≤ t)."""
+        value = math.nan if self.fails else float(self.frozen.cdf(t))
+        return value if 0 <= value <= 1 else float(stats.norm.cdf(self._z(t)))
+
+    def sf(self, t: float) -> float:
+        """P(T > t)."""
+        value = math.nan if self.fails else float(self.frozen.sf(t))
+        return value if 0 <= value <= 1 else float(stats.norm.sf(self._z(t)))
+
+    def pdf(self, t: np.ndarray) -> np.ndarray:
+        """The density."""
+        normal = stats.norm.pdf(t, self.nc, math.sqrt(1 + self.nc**2 / (2 * self.df)))
+        values = normal if self.fails else self.frozen.pdf(t)
+        return np.where(np.isfinite(values), values, normal)
+
+    def ppf(self, q: float) -> float:
+        """A quantile, for drawing: by the normal approximation."""
+        spread = math.sqrt(1 + self.nc**2 / (2 * self.df))
+        return float(self.nc + stats.norm.ppf(q) * spread * math.sqrt(1 + 10 / self.df))
+
+    def isf(self, q: float) -> float:
+        """The quantile from above."""
+        return self.ppf(1 - q)
+
+
 def noncentral_t(df: float, nc: float) -> Any:
-    """Student's law with a noncentrality; normal where degrees of freedom are so many that SciPy's series fails."""
-    if nc == 0:
-        return stats.t(df)
-    return stats.nct(df, nc) if df < 1e6 and abs(nc) < 37 else stats.norm(nc, math.sqrt(1 + nc**2 / (2 * df)))
+    """Student's law with a noncentrality."""
+    return stats.t(df) if nc == 0 else NoncentralT(df, nc)
 
 
 def chi_squared(df: float, nc: float) -> Any:
@@ -51,7 +87,7 @@ def inverted(tail: Callable[[float], float], share: float, start: float, step: f
     for _ in range(60):
         far = max(start + step, least)
         if gap(far) * first <= 0:
-            return float(brentq(gap, here, far, xtol=1e-10 * max(abs(far), 1e-3)))
+            return float(brentq(gap, here, far, xtol=1e-9 * max(abs(far), 1e-3)))
         if far == least:
             return least
         here, step = far, 2 * step

@@ -20,7 +20,7 @@ from .noncentral import chi_squared
 
 __all__ = ["DRAWS", "Blocks", "Groups", "friedman_statistic", "kruskal_statistic", "mean_ranks", "steps_for"]
 
-DRAWS, SEED, MANY = 4000, 20, 1_000
+DRAWS, SEED, MANY = 4000, 20, 100
 BLOCK = 4_000_000
 """Cells that are simulated at a time."""
 

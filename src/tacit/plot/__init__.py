@@ -22,6 +22,7 @@ from .merging import MergesDisplay
 from .missingness import MissingnessDisplay
 from .network import NetworkDisplay
 from .partial_dependence import PartialDependenceDisplay
+from .power import PowerDisplay
 from .predictive_fan import PredictiveFanDisplay
 from .profiles import ProfilesDisplay
 from .ratings import RatingsDisplay
@@ -50,7 +51,7 @@ __all__ = [
     "DecisionRegionsDisplay", "DendrogramDisplay",
     "DensityDisplay", "DocumentTopicsDisplay", "EvidenceDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay",
     "ImportancesDisplay", "ImputationDisplay", "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay",
-    "MergesDisplay", "MissingnessDisplay", "NetworkDisplay", "PartialDependenceDisplay", "PredictiveFanDisplay",
+    "MergesDisplay", "MissingnessDisplay", "NetworkDisplay", "PartialDependenceDisplay", "PowerDisplay", "PredictiveFanDisplay",
     "ProfilesDisplay", "RatingsDisplay", "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay",
     "RoundsDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SparsityDisplay",
     "SpectrumDisplay", "StatePosteriorDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay",
