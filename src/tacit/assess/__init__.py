@@ -13,12 +13,27 @@ _HOMES = {
     "intervals": ("Interval", "mean_interval", "median_interval", "proportion_interval", "variance_interval"),
     "likelihood": ("likelihood_ratio",),
     "means": ("corrected_resampled_t", "t_test", "z_test"),
+    # Held-out rows, models compared, conformal prediction
+    "cells": ("HiddenCells", "hidden_cells"),
+    "comparison": ("ModelComparison", "compare"),
+    "conformal": ("ConformalRegressor",),
+    "conformal_sets": ("ConformalClassifier",),
+    "curves": ("Curve", "learning_curve", "validation_curve"),
+    "estimates": ("Estimate",),
+    "scoring": (
+        "Coverage", "Reliability", "brier_score", "crps", "interval_coverage", "interval_score", "log_score", "pit",
+        "reliability",
+    ),
+    "selecting": ("one_standard_error",),
+    "splits": ("BlockedKFold",),
+    "stability": ("Stability", "cluster_stability"),
+    "validation": ("CrossValidation", "cross_validate"),
     "permutation": ("permutation_test",),
     "profile": ("delta_interval", "profile_interval"),
     "ranks": ("kruskal", "mann_whitney", "wilcoxon"),
     "result": ("Region", "TestResult"),
     "variances": ("anova", "variance_test"),
-}
+}  # fmt: skip
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_NAMES)
