@@ -201,4 +201,4 @@ class SoftKMeans(CenterEstimator):
         float
         """
         params, model = self._params(), self._model()
-        return float(self._open(X, sample_weight).sum(partial(model.e_step, params)).loglik)
+        return float(self._placed(self._open(X, sample_weight)).sum(partial(model.e_step, params)).loglik)

@@ -16,8 +16,8 @@ from .cells import features, log_choose, log_factorial, log_rising, rising_slope
 from .layout import unpack_strips
 from .means import means, nearest
 from .torch_chain import decode, draw_states, filter_states, smooth, weigh_sequences
-from .torch_dense import centre_moments, clip, project, roots, within
 from .torch_conditional import complete, conditional, draw, student_conditional
+from .torch_dense import centre_moments, clip, project, roots, within
 from .torch_factor import factor, factor_scores
 from .torch_gaps import decay, square_gaps, weigh_gaps
 from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, medians, misfit, soft

@@ -11,7 +11,20 @@ import torch
 
 from . import EXPECT, MOMENTS, SCORE
 
-__all__ = ["Pass", "Tails", "add", "add_parts", "budget", "chunks", "fused", "give_back", "index_of", "kept", "put", "soften"]
+__all__ = [
+    "Pass",
+    "Tails",
+    "add",
+    "add_parts",
+    "budget",
+    "chunks",
+    "fused",
+    "give_back",
+    "index_of",
+    "kept",
+    "put",
+    "soften",
+]
 
 CPU_BUDGET = 1 << 25
 GPU_BUDGET = 1 << 30

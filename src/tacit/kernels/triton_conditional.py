@@ -1,7 +1,7 @@
 """Gaussian rows with missing cells on a GPU, where many share a pattern: nothing of size rows × classes × d is written.
 
-Sweeping Λ on the missing cells M of a pattern leaves C = Λ_MM⁻¹ in place of Λ_MM and C Λ_MO in place of Λ_MO. With z = x − μ on the
-observed cells O and −C Λ_MO z_O on the missing ones,
+Sweeping Λ on the missing cells M of a pattern leaves C = Λ_MM⁻¹ in place of Λ_MM and C Λ_MO in place of Λ_MO. With z = x − μ on
+the observed cells O and −C Λ_MO z_O on the missing ones,
 
     log p = −½ (zᵀ Λ z + |O| log 2π + log|Σ_OO|),    Σ r, Σ r z, Σ r (z zᵀ + C)
 """

@@ -233,7 +233,9 @@ class GaussianMixture(BaseGaussianMixture):
             if found is not None:
                 task.taken.append(found.lead)
                 return given(found.params)
-        return short_runs(model, sample, lambda: given(model.init(sample, rng)), taken=task.taken)
+        return short_runs(
+            model, sample, lambda: given(model.init(sample, rng)), taken=task.taken, device=task.source.device
+        )
 
     def _around(self, model: Any, sample: Block, mean: np.ndarray) -> MixtureParams:
         """A start with rows assigned to the nearest of the given means."""

@@ -11,6 +11,7 @@ from ..checks import check_range, check_table
 from ..declared import Listed, Numbers, Part, Text
 from ..families import Bernoulli, Categorical, Multinomial, Poisson, Product
 from ..frames import is_table, read_columns, without
+from ..kernels import backend, host
 from ..schema import Schema, labels_of
 from ..source import ParquetSource, Source, is_streamed
 from ..source.parquet import is_arrow
@@ -51,6 +52,13 @@ class TableEstimator(MixtureEstimator):
     def _open(
         self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, reset: bool = False
     ) -> Source:
+        if (
+            backend(X) == "torch"
+        ):  # cells are checked and coded as those of an array are, and go back to where they were
+            from ..source.torch import TorchSource
+
+            found: Any = self._open(host(X), weight, labels, targets, reset=reset)
+            return TorchSource.of(found, X.device)
         if is_table(X):
             return self._in_memory(self._validate(X, reset=reset), weight, labels, targets)
         source = super()._open(X, weight, labels, targets, reset=reset)
@@ -160,7 +168,7 @@ class TableEstimator(MixtureEstimator):
 
     def _learn(self, source: Source, **how: Any) -> Task:
         task = super()._learn(source, **how)
-        self.observed_ = count_observed(self._model(), self._params(), source)
+        self.observed_ = count_observed(self._model(), self._params(), task.source)
         return task
 
     def _check_loaded(self) -> None:

@@ -87,6 +87,16 @@ class TorchSource(Source):
         self._blocks = [self._ingest(int(first), int(stop)) for first, stop in pairwise(units)]
         self.n_blocks = len(self._blocks)
 
+    @classmethod
+    def of(cls, source: Any, device: Any) -> TorchSource:
+        """The rows of a source of an array or a tensor on a device, with what whoever opened them told of them."""
+        unit = None if source.offsets is None else np.repeat(np.arange(source.n_units), np.diff(source.offsets))
+        found = cls(source.X, source.weight, source.labels, source.targets, unit=unit, device=device)
+        for name, value in vars(source).items():
+            if not name.startswith("_") and name not in vars(found):
+                setattr(found, name, value)
+        return found
+
     def _ingest(self, first: int, stop: int) -> Block:
         """The block of the units from `first` to before `stop`."""
         rows, units = slice(first, stop), None
