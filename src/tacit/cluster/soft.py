@@ -89,7 +89,7 @@ class SoftKMeans(CenterEstimator):
     tol : float, default=1e-4
         The fit ends when a pass improves the objective per unit of weight by less than this share of 1/β, and of the columns'
         mean variance. With a large β that is when no row changes its cluster.
-    init, n_init, max_iter, verbose, random_state, n_jobs, callback
+    init, n_init, max_iter, verbose, random_state, n_jobs, device, callback
         As in `KMeans`.
 
     Attributes

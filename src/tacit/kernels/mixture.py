@@ -108,7 +108,7 @@ def normalise(joint, log_weight, weight, labels, evidence):
 
 @jit
 def drop_faint(joint):
-    """Set responsibilities that no sum feels to 0: single precision would hold them as subnormals, which many CPUs take slowly."""
+    """Set responsibilities that no sum feels to 0: in single precision they are subnormal, which many CPUs take slowly."""
     for k in range(joint.shape[0]):
         row = joint[k]
         for i in range(row.size):

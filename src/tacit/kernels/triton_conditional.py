@@ -54,7 +54,7 @@ class Tiles:
 
 
 @triton.jit
-def _sweep(precision, log_det, missing, out, base, n_patterns, log_2pi, d: tl.constexpr, WIDTH: tl.constexpr):
+def _sweep(precision, log_det, missing, out, base, d: tl.constexpr, WIDTH: tl.constexpr):
     pattern = tl.program_id(0).to(tl.int64)
     k = tl.program_id(1).to(tl.int64)
     i = tl.arange(0, WIDTH)
@@ -73,8 +73,6 @@ def _sweep(precision, log_det, missing, out, base, n_patterns, log_2pi, d: tl.co
             matrix = tl.where(here[None, :], -column[:, None], matrix)
             edge = tl.where(here, 1.0, row) / pivot
             matrix = tl.where(here[:, None], edge[None, :], matrix)
-        else:
-            value += log_2pi
     tl.store(out + (pattern * tl.num_programs(1) + k) * WIDTH * WIDTH + place, matrix)
     tl.store(base + pattern * tl.num_programs(1) + k, -0.5 * value)
 
@@ -155,10 +153,10 @@ def sweep(tiles, precision, log_det):
     (n_classes, d), width, n_patterns = precision.shape[:2], width_of(precision.shape[1]), len(tiles.missing)
     out = precision.new_empty((n_patterns, n_classes, width, width))
     base = precision.new_empty((n_patterns, n_classes))
-    _sweep[(n_patterns, n_classes)](
-        padded(precision, width), log_det, tiles.missing, out, base, n_patterns, LOG_2PI, d, width, num_warps=1
-    )
-    return out, base
+    _sweep[(n_patterns, n_classes)](padded(precision, width), log_det, tiles.missing, out, base, d, width, num_warps=1)
+    n_seen = d - tiles.missing.sum(dim=1)
+    # Added here: Triton takes numbers in single precision.
+    return out, base - (0.5 * LOG_2PI * n_seen.double())[:, None]
 
 
 def score_filled(X, tiles, mean, precision, swept, base):

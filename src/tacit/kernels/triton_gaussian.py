@@ -14,7 +14,11 @@ import triton.language as tl
 __all__ = ["MOST_CLASSES", "columns", "expect", "feature_table", "moments"]
 
 MOST_CLASSES = 128
-ROWS, STEP = 64, 16  # of a tile of scores, and features or rows multiplied at once
+ROWS, STEP = 64, 16  # of a tile of columns, and features or rows multiplied at once
+TILES = {
+    64: (128, 4),
+    128: (32, 2),
+}  # rows and warps of a tile of scores, by classes: the quickest of those tried on an H200
 FEATURES = 64  # of a tile of moments
 SPLITS = 256  # parts that rows are summed in, whatever their number
 
@@ -80,7 +84,7 @@ def _expect(
     tl.store(evidence + row, top + tl.log(total), mask=inside)
 
 
-def expect(x, eta, log_weight, weight, labels, shape=(ROWS, STEP, 4)):
+def expect(x, eta, log_weight, weight, labels, shape=None):
     """Weighted responsibilities (rows, width), 0 beyond the classes, and log evidence of rows x (d + 1, rows)."""
     d, n, n_classes = len(x) - 1, x.shape[1], eta.shape[1]
     left, right = feature_table(d, x.device)
@@ -89,7 +93,8 @@ def expect(x, eta, log_weight, weight, labels, shape=(ROWS, STEP, 4)):
     padded[:n_classes, : len(eta)] = eta.T
     r, evidence = x.new_empty((n, width)), x.new_empty(n)
     known = weight if labels is None else labels
-    rows, step, warps = shape
+    rows, warps = TILES[max(width, 64)]
+    rows, step, warps = shape or (rows, STEP, warps)
     _expect[(triton.cdiv(n, rows),)](
         x, left, right, padded, log_weight, weight, known, r, evidence, n, n_classes, len(left), x.stride(0), weight.stride(0),
         known.stride(0), labels is not None, rows, width, step, num_warps=warps,

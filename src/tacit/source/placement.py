@@ -11,6 +11,7 @@ from .array import ArraySource
 from .block import Block, Patterns
 from .parquet import ParquetSource
 from .source import OneBlock, Source
+from .sparse import SparseSource
 
 __all__ = ["PlacedSource", "check_device", "placed"]
 
@@ -96,6 +97,10 @@ def _moved(source: Any, device: Any) -> Source:
     if isinstance(source, ParquetSource):
         found = _read(source, device) if _fits(source, device) else PlacedSource(source, device)
         return found.described_as(source)
+    if isinstance(source, SparseSource) and source.rows.absent == "zero" and _fits(source, device):
+        return TorchSource(
+            source.X.toarray(), source.weight, source.labels, source.targets, device=device
+        ).described_as(source)
     kind = type(source).__name__.removesuffix("Source").lower() or "other"
     raise ValueError(
         f"device={str(device)!r} takes arrays, tensors and files, not {kind} rows; use device='cpu' or None."
@@ -103,7 +108,7 @@ def _moved(source: Any, device: Any) -> Source:
 
 
 def _fits(source: Source, device: Any) -> bool:
-    """Whether the rows of a file fit the device's memory, with room for what is computed from them."""
+    """Whether rows fit the device's memory with all their cells, and room for what is computed from them."""
     import torch
 
     free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else np.inf
