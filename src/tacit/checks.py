@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .frames import check_names, check_types
+from .kernels import backend, host
 from .notes import Note
 
 __all__ = [
@@ -103,6 +104,8 @@ def check_columns(name: str, value: Any, n_features: int, names: Iterable | None
 
 def as_numpy(value: Any) -> Any:
     """An array of any library that follows the array API standard as one of NumPy; anything else as it is."""
+    if backend(value) == "torch":
+        return host(value)
     if isinstance(value, np.ndarray) or not hasattr(value, "__array_namespace__"):
         return value
     try:

@@ -231,6 +231,38 @@ def scatter_cases(world):
         yield world.X, world.rows, world.origin, weight
 
 
+def covariances(world):
+    """Definite matrices of each class, one of them nearly flat."""
+    roots = world.rng.normal(size=(world.n_classes, world.d, world.d))
+    found = roots @ roots.transpose(0, 2, 1) + 0.1 * np.eye(world.d)
+    found[0] = np.diag(np.geomspace(1.0, 1e-9, world.d)) if world.d > 1 else found[0]
+    return found
+
+
+def clip_cases(world):
+    for floor in (1e-6, 1e-2, 0.0):
+        yield covariances(world), world.rng.uniform(0.5, 2.0, world.d), floor
+    yield np.zeros((1, world.d, world.d)), np.ones(world.d), 0.0
+
+
+def roots_cases(world):
+    yield (covariances(world) + 1e-3 * np.eye(world.d),)
+
+
+def project_cases(world):
+    yield world.rng.normal(size=(world.n_classes, world.d)), np.triu(covariances(world))
+
+
+def within_cases(world):
+    shift = world.rng.normal(size=(world.n_classes, world.d))
+    yield covariances(world), world.rng.uniform(1.0, 9.0, world.n_classes), shift
+
+
+def centre_moments_cases(world):
+    shift, first = world.rng.normal(size=(2, world.n_classes, world.d))
+    yield shift, world.rng.uniform(1.0, 9.0, world.n_classes), first, covariances(world)
+
+
 def medians_cases(world):
     shape = world.d, world.n_classes
     guide = world.mean.astype(world.dtype)
@@ -833,6 +865,11 @@ CASES = {
     "log_rising": log_rising_cases,
     "rising_slope": rising_slope_cases,
     "scatter": scatter_cases,
+    "centre_moments": centre_moments_cases,
+    "clip": clip_cases,
+    "project": project_cases,
+    "roots": roots_cases,
+    "within": within_cases,
     "normalise": normalise_cases,
     "softmax": softmax_cases,
     "full": full_cases,

@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..checks import LARGEST, check_out, check_range, check_rows, check_weight
 from ..declared import Names, Spec, Whole
 from ..kernels import backend, host
-from ..source import ArraySource, Block, Source, SparseSource
+from ..source import ArraySource, Block, Source, SparseSource, placed
 from ..source.dask import DaskSource, is_dask
 from ..source.parquet import ParquetSource, is_arrow
 from ..source.writer import ParquetWriter
 
 __all__ = ["RowsEstimator", "like"]
+
+PIECE = 1 << 20  # rows of a tensor looked at together
 
 
 class RowsEstimator(BaseEstimator):
@@ -36,6 +38,7 @@ class RowsEstimator(BaseEstimator):
     """
 
     n_jobs: int | None = None
+    device: Any = None
     random_state: Any = None
     n_features_in_: int
     feature_names_in_: np.ndarray
@@ -103,8 +106,9 @@ class RowsEstimator(BaseEstimator):
             from ..source.torch import TorchSource
 
             largest = min(self._largest, finite(X.dtype).max)
-            if (largest < X).any() or (-largest > X).any():
-                if X.isinf().any():
+            # Piece by piece: a mask of all cells would take a quarter of their memory.
+            if any(bool((part.abs() > largest).any()) for part in X.split(PIECE)):
+                if any(bool(part.isinf().any()) for part in X.split(PIECE)):
                     raise ValueError("X contains infinity; replace it, or set the cell to NaN if it is missing.")
                 if reset:
                     check_range(host(X), self._largest, self._told)
@@ -138,6 +142,10 @@ class RowsEstimator(BaseEstimator):
         kind = ParquetSource if is_arrow(X) else DaskSource
         columns = None if reset else self._known_names()
         return kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs, **more)
+
+    def _placed(self, source: Source) -> Source:
+        """The source of the same rows on the device that the settings name."""
+        return placed(source, self.device)
 
     def _known_names(self) -> list | None:
         """Names of the columns seen at fit, None where they have none."""
@@ -222,7 +230,7 @@ class RowsEstimator(BaseEstimator):
     ) -> Any:
         """function(block) over all blocks: one array, or columns of a Parquet file where `out` is given."""
         check_is_fitted(self)
-        source = self._open(X)
+        source = self._placed(self._open(X))
         if out is None:
             return self._collected(source, function)
         check_out(X, out)

@@ -10,6 +10,7 @@ from ..checks import check_range, check_table
 from ..declared import Listed, Part, Text
 from ..families import Bernoulli, Product
 from ..frames import is_table, read_columns, without
+from ..kernels import backend, host
 from ..schema import Schema, labels_of
 from ..source import ParquetSource, Source
 from ..source.parquet import is_arrow
@@ -42,6 +43,11 @@ class TableRows(RowsEstimator):
     def _open(
         self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, reset: bool = False
     ) -> Source:
+        if backend(X) == "torch":  # cells are checked and coded as those of an array are, and go back to where they were
+            from ..source.torch import TorchSource
+
+            found: Any = self._open(host(X), weight, labels, targets, reset=reset)
+            return TorchSource.of(found, X.device)
         if is_table(X):
             return self._in_memory(self._validate(X, reset=reset), weight, labels, targets)
         source = super()._open(X, weight, labels, targets, reset=reset)

@@ -51,7 +51,7 @@ class TableEstimator(TableRows, MixtureEstimator):
 
     def _learn(self, source: Source, **how: Any) -> Task:
         task = super()._learn(source, **how)
-        self.observed_ = count_observed(self._model(), self._params(), source)
+        self.observed_ = count_observed(self._model(), self._params(), task.source)
         return task
 
     # What was learned

@@ -55,6 +55,8 @@ class Source:
         How the columns of a table were turned into numbers.
     in_memory : bool
         Whether any rows can be taken at no cost.
+    device : torch.device or None
+        Where blocks are computed on; None is the CPU, in NumPy.
     """
 
     n_rows: int
@@ -69,6 +71,7 @@ class Source:
     columns: list | None = None
     schema: Any = None
     in_memory: bool = False
+    device: Any = None
     n_jobs: int = 1
     n_blocks: int | None = None
     _memory: Memory | None = None
