@@ -13,7 +13,7 @@ from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-__all__ = ["cache_folder", "inner", "is_compiled", "jit", "jit_sums", "prefetch"]
+__all__ = ["cache_folder", "inner", "inner_sums", "is_compiled", "jit", "jit_sums", "prefetch"]
 
 
 _HERE = Path(__file__).parent
@@ -82,8 +82,13 @@ def inner(function):
     return _compile(function, {"contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
+def inner_sums(function):
+    """As `inner` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
+    return _compile(function, {"contract", "reassoc"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+
+
 def jit_sums(function):
-    """As `jit` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
+    """As `jit` for functions that add up along rows, like `inner_sums`."""
     return _compile(function, {"contract", "reassoc"})
 
 
