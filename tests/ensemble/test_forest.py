@@ -112,7 +112,16 @@ def test_bad_input():
     assert missed.predict_proba(X)[:, 2].max() == 0.0
     gone = np.full((30, 2), np.nan)
     assert np.isfinite(RandomForestRegressor(5, random_state=0).fit(gone, np.arange(30.0)).predict(gone)).all()
-    assert RandomForestClassifier(5, max_depth=0, random_state=0).fit(X, y).get_params()["max_depth"] == 0
+    for kind in (RandomForestClassifier, ExtraTreesClassifier):
+        leaves = kind(5, max_depth=0, random_state=0).fit(X, y)
+        assert [tree.node_count for tree in leaves.trees_] == [1] * 5
+        constant = kind(5, random_state=0).fit(np.ones((150, 2)), y)
+        assert [tree.node_count for tree in constant.trees_] == [1] * 5
+        assert np.ptp(constant.predict_proba(X[:, :2]), axis=0).tolist() == [0.0] * 3
+        table = pd.DataFrame({"x": np.nan, "s": np.array(["a", "b", "c"])[y]})
+        named = kind(5, random_state=0).fit(table, y)
+        assert named.score(table, y) == 1.0
+        assert np.isfinite(named.predict_proba(table.head(1).assign(s="unseen"))).all()
     for settings, message in (
         ({"n_estimators": 0}, "n_estimators=0 is not a whole number of at least 1"),
         ({"bootstrap": False, "oob_score": True}, "only available if bootstrap=True"),
