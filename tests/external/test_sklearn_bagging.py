@@ -5,10 +5,10 @@ from .borrowed import borrow
 OURS = {
     "@pytest.mark.thread_unsafe\n": "",
     "    BaggingClassifier,\n    BaggingRegressor,\n": "",
-    "from sklearn.utils import check_random_state\n": (
-        "from sklearn.utils import check_random_state\nfrom tacit.ensemble import BaggingClassifier, BaggingRegressor\n"
+    "from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor\n": (
+        "from tacit.ensemble import BaggingClassifier, BaggingRegressor\n"
+        "from tacit.tree import DecisionTreeClassifier, DecisionTreeRegressor\n"
     ),
 }
-DIFFERENCES: dict[str, str] = {}
 
-globals().update(borrow("sklearn.ensemble.tests.test_bagging", OURS, DIFFERENCES))
+globals().update(borrow("sklearn.ensemble.tests.test_bagging", OURS, {}))
