@@ -461,7 +461,7 @@ def _unfitted(cls: Any, settings: dict[str, Any]) -> Any:
     return cls(**settings)
 
 
-def _check_fitted(estimator: Any, fitted: dict[str, Any]) -> None:
+def _check_fitted(estimator: Saved, fitted: dict[str, Any]) -> None:
     """Hold settings to what `fit` asks of them, and fitted attributes to what the class declares."""
     estimator._check_settings()
     estimator._saved["n_features_in_"].check("n_features_in_", fitted["n_features_in_"], {}, estimator)
