@@ -18,18 +18,45 @@ from ..source.dask import DaskSource, is_dask
 from ..source.parquet import ParquetSource, is_arrow
 from ..source.writer import ParquetWriter
 
-__all__ = ["RowsEstimator", "like"]
+__all__ = ["RowsEstimator", "Saved", "like"]
 
 PIECE = 1 << 20  # rows of a tensor looked at together
 
 
-class RowsEstimator(BaseEstimator):
+class Saved:
+    """What model files ask of an estimator.
+
+    - ``_saved``: the fitted attributes that a model file holds (see `tacit.declared`);
+    - ``_needs``: settings without which a loaded model cannot work, so that it is not saved where they are functions.
+    """
+
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    _saved: ClassVar[dict[str, Spec]] = {
+        "n_features_in_": Whole(1, size="d"), "feature_names_in_": Names("d", needed=False)
+    }  # fmt: skip
+    _needs: tuple[str, ...] = ()
+
+    def _sizes(self) -> dict[str, int]:
+        """Sizes that the shapes of saved attributes are told in; d is the number of columns."""
+        return {"d": self.n_features_in_}
+
+    def _check_settings(self) -> None:
+        """Raise ValueError where a setting is not what it must be, before a fit and when a model is read from a file."""
+
+    def _check_savable(self) -> None:
+        """Raise TypeError where what was fitted holds what no model file can."""
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError where attributes read from a file, each of which is sound, do not go together."""
+
+
+class RowsEstimator(Saved, BaseEstimator):
     """Base of estimators that take rows: they are validated, their columns named, their source chosen, in one place.
 
     A subclass may override ``_validate``, ``_check_labels`` and ``_check_source``, and declares what it can do:
 
-    - ``_saved``: the fitted attributes that a model file holds (see `tacit.declared`);
-    - ``_needs``: settings without which a loaded model cannot work, so that it is not saved where they are functions;
+    - ``_saved`` and ``_needs``, see `Saved`;
     - ``_takes_missing``, ``_takes_sparse``, ``_missing_remedy``: which rows it takes, and what to do about missing values it does
       not take; ``_largest``: the largest cell it takes;
     - ``_study``: what a report can say of it, "groups", "axes", "topics", "ratings", "regimes" or "network";
@@ -40,12 +67,6 @@ class RowsEstimator(BaseEstimator):
     n_jobs: int | None = None
     device: Any = None
     random_state: Any = None
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-    _saved: ClassVar[dict[str, Spec]] = {
-        "n_features_in_": Whole(1, size="d"), "feature_names_in_": Names("d", needed=False)
-    }  # fmt: skip
-    _needs: tuple[str, ...] = ()
     _takes_missing = True
     _takes_sparse = False
     _missing_remedy = ""
@@ -67,16 +88,6 @@ class RowsEstimator(BaseEstimator):
     def _for_study(self) -> Any:
         """The estimator as studies take it."""
         return self
-
-    def _sizes(self) -> dict[str, int]:
-        """Sizes that the shapes of saved attributes are told in; d is the number of columns."""
-        return {"d": self.n_features_in_}
-
-    def _check_settings(self) -> None:
-        """Raise ValueError where a setting is not what it must be, before a fit and when a model is read from a file."""
-
-    def _check_loaded(self) -> None:
-        """Raise ValueError where attributes read from a file, each of which is sound, do not go together."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

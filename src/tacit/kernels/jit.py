@@ -18,7 +18,7 @@ from numba.core import event as events
 from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
-__all__ = ["cache_folder", "inner", "is_compiled", "jit", "jit_as", "jit_sums", "plain", "prefetch"]
+__all__ = ["cache_folder", "inner", "inner_sums", "is_compiled", "jit", "jit_as", "jit_sums", "plain", "prefetch"]
 
 
 log = logging.getLogger("tacit")
@@ -107,8 +107,13 @@ def inner(function):
     return _compile(function, {"contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
+def inner_sums(function):
+    """As `inner` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
+    return _compile(function, {"contract", "reassoc"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+
+
 def jit_sums(function):
-    """As `jit` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
+    """As `jit` for functions that add up along rows, like `inner_sums`."""
     return _compile(function, {"contract", "reassoc"})
 
 
