@@ -62,7 +62,7 @@ def test_the_joint_test_finds_a_wrong_prior():
 
 @pytest.mark.parametrize("missing", [pytest.param(False, marks=pytest.mark.full), True])
 def test_gaussian_mixtures(missing):
-    rng, n, k, d = np.random.default_rng(2), 1500, 2, 2
+    rng, n, k, d = np.random.default_rng(2), 700, 2, 2
     prior = NormalInverseWishart([0.5, -0.5], 1.5, 7.0, np.array([[2.0, 0.5], [0.5, 1.0]]))
     hidden = np.zeros((5, d), bool)
     if missing:

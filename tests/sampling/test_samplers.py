@@ -162,6 +162,17 @@ def test_a_density_that_numba_cannot_follow_or_reads_otherwise_is_called_from_py
     assert metropolis(otherwise, [0.3], n_draws=20, n_warmup=20).notes[0].code == "not_compiled"
 
 
+def test_a_proposal_that_numba_cannot_follow_is_told_of():
+    table = {"scale": 0.5}
+
+    def propose(x, rng):
+        return x + table["scale"] * rng.standard_normal(1), 0.0
+
+    chains = metropolis(lambda x: -0.5 * x[0] ** 2, [0.0], proposal=propose, n_draws=50, n_warmup=0, random_state=0)
+    assert [note.code for note in chains.notes] == ["not_compiled"]
+    assert "The proposal is called from Python" in chains.notes[0]
+
+
 def test_a_density_that_changed_is_compiled_again():
     scale = [1.0]
 

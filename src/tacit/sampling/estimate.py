@@ -47,17 +47,17 @@ class Estimate:
         return f"{self.value} ± {self.standard_error} ({self.n} draws)"
 
     def interval(self, probability: float = 0.95) -> tuple[Any, Any]:
-        """The normal interval of the average.
+        """The interval of Student's t about the average, with ESS − 1 degrees of freedom.
 
         Parameters
         ----------
         probability : float
         """
-        from scipy.special import ndtri
+        from scipy.special import stdtrit
 
         if not 0 < probability < 1:
             raise ValueError(f"probability={probability!r} must be between 0 and 1.")
-        half = ndtri(0.5 + 0.5 * probability) * self.standard_error
+        half = stdtrit(np.maximum(self.ess - 1.0, 1.0), 0.5 + 0.5 * probability) * self.standard_error
         return self.value - half, self.value + half
 
 

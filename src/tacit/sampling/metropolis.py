@@ -179,7 +179,7 @@ class _Proposed(_Metropolis):
     def __init__(self, density: Density, n_thin: int, propose: Callable, vectors: list[np.ndarray]):
         super().__init__(density, n_thin)
         self.propose = _checked(propose, density.position)
-        made = None
+        made, self.note = None, density.note
         if not density.position.named:
             made, self.note = compiled_or_none(
                 propose, walk.PROPOSAL, lambda f: [np.append(*f(x, np.random.default_rng(0))) for x in vectors],
@@ -194,6 +194,10 @@ class _Proposed(_Metropolis):
         draws, values, rates = self.out(n)
         steps(*both, state["x"], state["numbers"], self.n_thin, rng, draws, values, rates)
         return draws, {"lp": values, "acceptance_rate": rates}
+
+    def notes(self, states: list[dict], statistics: dict[str, np.ndarray]) -> list[Note]:
+        found = super().notes(states, statistics)
+        return found if self.compiled is not None or self.density.compiled is None else [self.note, *found[1:]]
 
 
 class _Independent(_Metropolis):

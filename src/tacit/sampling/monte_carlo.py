@@ -260,7 +260,7 @@ def importance_sample(
     >>> abs(mean.value - 1) < 4 * mean.standard_error, sample.k_hat < 0.5, abs(sample.log_evidence) < 0.1
     (np.True_, True, True)
     """
-    check_number("n", n, numbers.Integral, 10)
+    check_number("n", n, numbers.Integral, 25)  # fewer have no tail to fit
     ratios = _Ratios(log_density, proposal, np.random.default_rng(random_state))
     sizes = [min(ratios.most, n - start) for start in range(0, n, ratios.most)]
     parts = [ratios.draw(size) for size in sizes]

@@ -36,10 +36,14 @@ WATCHED = 50
 
 @dataclass(frozen=True)
 class SamplingProgress(Progress):
-    """What a callback is told while chains run; `objective` is the mean log density of the last steps, NaN where there is none.
+    """What a callback is told while chains run.
 
     Parameters
     ----------
+    run, n_runs, step, max_iter, gain, done, reason, converged, n_rows, weight, seconds, steps_left
+        As in `tacit.engine.Progress`.
+    objective : float
+        Mean log density of the last steps, NaN where there is none.
     acceptance : float
         Mean acceptance rate of the last steps.
     r_hat : float
