@@ -21,6 +21,7 @@ TASKS = {
         "online_drift",
     ),
     "How many groups": ("surplus_components", "how_many_rates"),
+    "Tests, power, intervals": ("fifteen_of_forty", "how_many_bursts"),
     "Missing values in a table": ("multiple_imputation",),
     "Odd rows": ("heavy_tails", "outliers"),
     "Clusters by distance": ("units", "moons_and_rings", "nearest_words"),

@@ -6,9 +6,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _SUBMODULES = (
-    "classification", "cluster", "datasets", "engine", "ensemble", "factor", "families", "gaussian_process", "graph", "impute",
-    "learning", "linear_model", "mixture", "neighbors", "plot", "recommend", "relevance", "report", "sampling", "sequence",
-    "source", "study", "svm", "tables", "testing", "topics", "tree", "variational",
+    "assess", "classification", "cluster", "datasets", "engine", "ensemble", "factor", "families", "gaussian_process",
+    "graph", "impute", "learning", "linear_model", "mixture", "neighbors", "plot", "recommend", "relevance", "report",
+    "sampling", "sequence", "source", "study", "svm", "tables", "testing", "topics", "tree", "variational",
 )  # fmt: skip
 _NAMES = {"load": "tacit.persistence", "save": "tacit.persistence"}
 

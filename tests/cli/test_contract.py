@@ -29,6 +29,7 @@ VERBS = {
     "predict": ["{folder}/t.fit.tacit", "{table}", "--fill"],
     "report": ["{folder}/t.fit.tacit", "{table}"],
     "compare": ["{table}", "--by", "colour", "--groups", "1"],
+    "test": ["{table}", "--by", "colour"],
 }
 SAYERS = VERBS | {
     "explain": ["{folder}/t.fit.tacit", "7"],
@@ -50,6 +51,7 @@ CLAIMED = {
     "predict": {"sizes", "unsure", "filled"},
     "report": {"verdict", "largest", "unsure", "unusual", "filled"},
     "compare": {"verdict", "new_rows", "power"},
+    "test": {"verdict", "values", "intervals", "left_out", "missing_cells"},
     "explain": {"explained"},
     "inspect": {"table", "values"},
 }
@@ -193,7 +195,7 @@ def test_the_schema_names_all_commands_and_finds_faults(schema):
 @pytest.mark.parametrize("verb", SAYERS)
 def test_roles_that_a_command_does_not_use_are_refused(verb, folder, capsys):
     users = {
-        "by": ["compare"], "target": ["learn", "predict"],
+        "by": ["compare", "test"], "target": ["learn", "predict"],
         "time": ["topics", "recommend", "segment", "compare", "report"], "sequence": ["segment"],
         "text": ["topics", "predict", "report"],
         "user": ["recommend", "predict"], "item": ["recommend", "predict"], "rating": ["recommend"], "weight": ["recommend"],

@@ -5,7 +5,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from tacit.mixture import GaussianMixture, bootstrap_lrt
-from tacit.mixture.bootstrap import _simulated
+from tacit.mixture.bootstrap import simulated
 from tacit.source import ArraySource
 
 from ..zoo import gaussian_rows, with_missing
@@ -85,10 +85,10 @@ def test_default_is_the_components_of_the_estimator(rng):
     assert told == [(1, 2), (2, 2)]
 
 
-def test_simulated_rows_have_the_holes_of_the_data(rng):
+def testsimulated_rows_have_the_holes_of_the_data(rng):
     X = with_missing(gaussian_rows())
     fitted = GaussianMixture(3, random_state=0).fit(X)
-    drawn = _simulated(fitted, ArraySource(X), rng).X
+    drawn = simulated(fitted, ArraySource(X), rng).X
     np.testing.assert_array_equal(np.isnan(drawn), np.isnan(X))
     # Rows are drawn class by class; shuffled, the first half has rows of every class.
     assert (np.bincount(fitted.predict(drawn[:120]), minlength=3) > 0).all()

@@ -6,7 +6,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
 from tacit.mixture import GaussianMixture, Mixture, standard_errors
-from tacit.mixture.uncertainty import METHODS, _memberships, align
+from tacit.mixture.uncertainty import METHODS, align, memberships
 from tacit.source import ArraySource
 
 from ..zoo import gaussian_rows, with_missing
@@ -137,7 +137,7 @@ def test_labels_are_aligned(rng):
     swapped = model.permute(params, np.array([1, 0]))
     np.testing.assert_array_equal(swapped.weight, params.weight[::-1])
     np.testing.assert_array_equal(swapped.components.covariance, params.components.covariance)
-    back = align(model, swapped, source, _memberships(model, params, source))
+    back = align(model, swapped, source, memberships(model, params, source))
     np.testing.assert_array_equal(back.components.mean, params.components.mean)
 
 
@@ -171,7 +171,7 @@ def test_permuted_mixtures_are_the_same_mixture():
         model, params, source = fitted._model(), fitted._params(), ArraySource(X)
         order = np.array([2, 0, 3, 1])
         moved = model.permute(params, order)
-        np.testing.assert_allclose(_memberships(model, moved, source), _memberships(model, params, source)[:, order])
+        np.testing.assert_allclose(memberships(model, moved, source), memberships(model, params, source)[:, order])
 
 
 def test_weight_two_is_a_row_given_twice(rng):

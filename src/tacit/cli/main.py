@@ -37,6 +37,7 @@ ORDER = (
     "predict",
     "explain",
     "compare",
+    "test",
     "report",
     "inspect",
     "datasets",

@@ -80,6 +80,10 @@ class Model:
         """The records that the units of a block begin with, arrays of one row per unit; `e_step` changes them in place."""
         raise NotImplementedError(f"{type(self).__name__} remembers nothing.")
 
+    def place(self, params: Any, device: Any) -> Any:
+        """The parameters, with what is large on a device while a fit runs there; by default all stay in NumPy."""
+        return params
+
     def mend(self, source: Source, stats: Any, params: Any, image: Any) -> Any:
         """The image of an M-step, mended where no sum tells how to, such as a class that no row joined."""
         return image

@@ -186,6 +186,10 @@ class Family:
         """Parameters that maximise the expected log-likelihood; classes without rows keep theirs."""
         raise NotImplementedError
 
+    def place(self, params: Any, device: Any) -> Any:
+        """The parameters, with what is large on a device while a fit runs there; by default all stay in NumPy."""
+        return params
+
     def e_step(self, params: Any, log_weight: np.ndarray, block: Block) -> Pass:
         """Responsibilities under class weights and the statistics they give: (loglik, counts, stats).
 

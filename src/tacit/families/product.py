@@ -94,6 +94,9 @@ class Product(Family):
         each = zip(self.parts, stats.parts, params.parts)
         return Parts(tuple(family.m_step(s, p) for (family, _), s, p in each))
 
+    def place(self, params: Parts, device: Any) -> Parts:
+        return Parts(tuple(family.place(p, device) for (family, _), p in zip(self.parts, params.parts)))
+
     def redraw(self, params: Parts, block: Block, resp: Any, rng: np.random.Generator) -> Parts:
         return Parts(tuple(family.redraw(p, part, resp, rng) for family, p, part in self._each(params, block)))
 

@@ -75,7 +75,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         What `predict` predicts where it is not told; default is the last column.
     n_init : int, default=5
         Starts of EM, where variables are hidden; missing cells alone need one.
-    tol, max_iter, random_state, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    tol, max_iter, random_state, verbose, verbose_interval, convergence, accelerate, n_jobs, device, callback
         As in :class:`tacit.mixture.Mixture`.
 
     Attributes

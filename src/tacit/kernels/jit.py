@@ -1,8 +1,10 @@
 """How kernels are compiled: one thread, GIL released, cached on disk where that is safe."""
 
 import hashlib
+import logging
 import os
 import re
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -12,12 +14,14 @@ from typing import Any
 import numba
 from llvmlite import binding, ir
 from numba.core import cgutils, types
+from numba.core import event as events
 from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
-__all__ = ["cache_folder", "inner", "is_compiled", "jit", "jit_as", "jit_sums", "plain", "prefetch"]
+__all__ = ["cache_folder", "inner", "inner_sums", "is_compiled", "jit", "jit_as", "jit_sums", "plain", "prefetch"]
 
 
+log = logging.getLogger("tacit")
 _HERE = Path(__file__).parent
 _IMPORTS = re.compile(r"^\s*from \.(\w*) import", re.MULTILINE)
 
@@ -67,6 +71,25 @@ def is_compiled(name):
     return folder is None or any(Path(folder).rglob("*.nbc"))
 
 
+class _Teller(events.Listener):
+    """Says once that kernels are being compiled: the first call of each takes seconds, and nothing else would tell why."""
+
+    def on_start(self, event):
+        if event.data["dispatcher"].py_func.__module__.startswith(__package__):
+            waits = (sys.stderr is not None and sys.stderr.isatty()) or "ipykernel" in sys.modules
+            log.log(
+                logging.WARNING if waits else logging.INFO, "compiling kernels, once per machine: some seconds each; kept in %s",
+                _base() if cache_folder("jit") else "memory, since no folder for them can be written",
+            )  # fmt: skip
+            events.unregister("numba:compile", self)
+
+    def on_end(self, event):
+        pass
+
+
+events.register("numba:compile", _Teller())
+
+
 def jit(function):
     """Compile `function` for one thread without the GIL.
 
@@ -84,8 +107,13 @@ def inner(function):
     return _compile(function, {"contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
+def inner_sums(function):
+    """As `inner` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
+    return _compile(function, {"contract", "reassoc"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+
+
 def jit_sums(function):
-    """As `jit` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
+    """As `jit` for functions that add up along rows, like `inner_sums`."""
     return _compile(function, {"contract", "reassoc"})
 
 

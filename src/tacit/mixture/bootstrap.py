@@ -142,8 +142,7 @@ def bootstrap_lrt(
         n_components = 1 if max_components is not None else estimator.n_components
     check_number("n_components", n_components, numbers.Integral, 1)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    tight = {"tol": min(estimator.tol, TOL), "max_iter": max(estimator.max_iter, MAX_ITER)}
-    base = clone(estimator).set_params(**tight, random_state=int(rng.integers(2**31)))
+    base = tightened(estimator, rng)
     source = clone(base).set_params(n_components=n_components)._open(X, reset=True)
     if max_components is None:
         return _test(base, source, n_components, n_bootstrap, rng, callback)
@@ -156,22 +155,28 @@ def bootstrap_lrt(
     return SequentialTest(tests, level)
 
 
+def tightened(estimator: Any, rng: np.random.Generator) -> Any:
+    """An estimator that converges to more digits, with a seed of its own."""
+    tight = {"tol": min(estimator.tol, TOL), "max_iter": max(estimator.max_iter, MAX_ITER)}
+    return clone(estimator).set_params(**tight, random_state=int(rng.integers(2**31)))
+
+
 def _test(
     estimator: Any, source: ArraySource, k: int, n_bootstrap: int, rng: np.random.Generator, callback: Callable | None
 ) -> BootstrapTest:
     """One test of k components against k + 1."""
-    statistic, null = _ratio(estimator, source, k)
+    statistic, null, _ = ratio(estimator, source, k)
     replicates = np.empty(n_bootstrap)
     for b in range(n_bootstrap):
-        replicates[b] = _ratio(estimator, _simulated(null, source, rng), k)[0]
+        replicates[b] = ratio(estimator, simulated(null, source, rng), k)[0]
         if callback is not None:
             callback(b + 1, n_bootstrap)
     p_value = (1 + int((replicates >= statistic).sum())) / (1 + n_bootstrap)
     return BootstrapTest(k, statistic, p_value, replicates)
 
 
-def _ratio(estimator: Any, source: Source, k: int) -> tuple[float, Any]:
-    """−2 log λ of rows, and the fit with k components."""
+def ratio(estimator: Any, source: Source, k: int) -> tuple[float, Any, Any]:
+    """−2 log λ of rows, and the fits with k components and k + 1."""
     grid = [{"n_components": k}, {"n_components": k + 1}]
     fits = Sweep(estimator, grid, source, thorough=False).run()
     for outcome in fits:
@@ -180,10 +185,10 @@ def _ratio(estimator: Any, source: Source, k: int) -> tuple[float, Any]:
     null, alternative = (outcome.estimator for outcome in fits)
     gain = alternative.score_samples(source).sum() - null.score_samples(source).sum()
     # A maximum with one component more is no lower: what search or tolerance leave below zero is zero.
-    return max(2.0 * float(gain), 0.0), null
+    return max(2.0 * float(gain), 0.0), null, alternative
 
 
-def _simulated(fitted: Any, source: ArraySource, rng: np.random.Generator) -> ArraySource:
+def simulated(fitted: Any, source: ArraySource, rng: np.random.Generator) -> ArraySource:
     """As many rows as there are, drawn from a fit, in any order, with the cells missing that are missing there."""
     X = source.X
     rows = fitted._model().sample(fitted._params(), len(X), rng)[0]

@@ -83,6 +83,8 @@ class GaussianMixture(BaseGaussianMixture):
         Take fewer steps by extrapolating them; ``auto`` does so only where steps gain little each.
     n_jobs : int, optional
         Threads; default all cores.
+    device : {"auto", "cpu", "cuda", "cuda:0", …}, optional
+        Where to compute; by default where the rows are. "auto" is a GPU where there is one and the rows are many.
     callback : callable, optional
         Called with a :class:`tacit.engine.Progress` after every step, for example :class:`tacit.engine.ProgressBar`.
 
@@ -228,13 +230,23 @@ class GaussianMixture(BaseGaussianMixture):
         if mean is not None:
             with one_blas_thread():  # others would go on spinning beside the passes
                 return given(self._around(model, sample, mean))
+        if task.source.device is not None and self.max_iter >= SEARCHED:
+            from .batched import batched_start, can_batch
+
+            if can_batch(model, sample, task.source.device):
+                best = batched_start(model, sample, rng, task.source.device)
+                if best is not None:
+                    task.taken.append(best[1])
+                    return given(best[0])
         # Who allows few steps does not ask for a search that takes many.
         if self.max_iter >= SEARCHED and can_search(model, sample):
             found = search(model, sample, rng)
             if found is not None:
                 task.taken.append(found.lead)
                 return given(found.params)
-        return short_runs(model, sample, lambda: given(model.init(sample, rng)), taken=task.taken)
+        return short_runs(
+            model, sample, lambda: given(model.init(sample, rng)), taken=task.taken, device=task.source.device
+        )
 
     def _around(self, model: Any, sample: Block, mean: np.ndarray) -> MixtureParams:
         """A start with rows assigned to the nearest of the given means."""

@@ -101,6 +101,11 @@ class MixtureModel(Model):
         counts = stats.counts + (self.weight_prior - 1.0)
         return MixtureParams(counts / counts.sum(), self.family.m_step(stats.components, params.components))
 
+    def place(self, params: Any, device: Any) -> Any:
+        if type(params) is not MixtureParams:  # beliefs
+            return params
+        return MixtureParams(params.weight, self.family.place(params.components, device))
+
     def redraw(self, params: Any, block: Block, resp: np.ndarray, rng: np.random.Generator) -> MixtureParams:
         """A draw of the parameters given complete rows and their classes."""
         weight = rng.dirichlet(self.weight_prior + resp.sum(axis=0))

@@ -145,7 +145,7 @@ def standard_errors(
         raise ValueError(f"y is for mixtures of experts; {type(estimator).__name__} is described by X alone.")
     source = opened(estimator, X, y, sample_weight, unit)
     model, params = estimator._resumed(source)
-    estimate = _published(estimator, params)
+    estimate = published(estimator, params)
     replicates: Named = {}
     if method == "information":
         spread = _information(estimator, model, params, source)
@@ -175,19 +175,24 @@ def standard_errors(
     return StandardErrors((estimate, spread, lower, upper), replicates or None, method, level, columns)
 
 
-def _published(estimator: Any, params: Any) -> Named:
+def published(estimator: Any, params: Any) -> Named:
     """The arrays that an estimator shows for parameters; precisions say nothing that covariances do not."""
     if hasattr(estimator, "_parameters"):
         return estimator._parameters(params)
-    shadow = copy.copy(estimator)
-    before = {name: id(value) for name, value in vars(shadow).items()}
-    shadow._publish(params, np.dtype(np.float64))
+    before = {name: id(value) for name, value in vars(estimator).items()}
     return {
         name: value
-        for name, value in vars(shadow).items()
+        for name, value in vars(shadow(estimator, params)).items()
         if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size
         and id(value) != before.get(name) and not name.startswith("precisions")
     }  # fmt: skip
+
+
+def shadow(estimator: Any, params: Any) -> Any:
+    """A copy of a fitted estimator that has learned these parameters."""
+    made = copy.copy(estimator)
+    made._publish(params, np.dtype(np.float64))
+    return made
 
 
 def normal_end(name: str, estimate: np.ndarray, spread: np.ndarray, z: float) -> np.ndarray:
@@ -243,20 +248,20 @@ def _weights(method: str, source: Source, n_bootstrap: int, rng: np.random.Gener
 def _replicates(estimator: Any, model: Model, start: Any, source: Any, weights: Iterable[np.ndarray]) -> Named:
     """Published parameters of refits, one along the first axis; refits that turn out singular are left out."""
     how = {"max_iter": max(estimator.max_iter, 1000), "tol": min(estimator.tol, 1e-6), "accelerate": "auto"}
-    reference, found = _memberships(model, start, source), []
+    reference, found = memberships(model, start, source), []
     for weight in weights:
         rows = source.reweighted(weight)
         try:
             params = fit(model, rows, start, **how).params
         except (SingularError, np.linalg.LinAlgError):
             continue
-        found.append(_published(estimator, align(model, params, source, reference)))
+        found.append(published(estimator, align(model, params, source, reference)))
     if len(found) < 2:
         raise ValueError("fewer than two refits succeeded; use fewer components or method='information'.")
     return _stacked(found)
 
 
-def _memberships(model: Model, params: Any, source: Source) -> np.ndarray:
+def memberships(model: Model, params: Any, source: Source) -> np.ndarray:
     """Probabilities of the classes of all rows."""
     parts = source.map(lambda block: model.posterior(params, block)[0] * host(block.unit_weight)[:, None])
     return np.concatenate(list(parts))
@@ -266,7 +271,7 @@ def align(model: Model, params: Any, source: Source, reference: np.ndarray) -> A
     """Parameters with the classes in the order of reference memberships: the pairing that shares most rows."""
     if reference.shape[1] == 1:
         return params
-    overlap = reference.T @ _memberships(model, params, source)
+    overlap = reference.T @ memberships(model, params, source)
     return model.permute(params, linear_sum_assignment(-overlap)[1])
 
 
@@ -291,7 +296,7 @@ def _information(estimator: Any, model: Model, params: Any, source: Source) -> N
     told = values > 1e-10
     scale = np.where(np.isinf(scale), 1.0, scale)
     root, lost = (vectors[:, told] / np.sqrt(values[told])) / scale[:, None], vectors[:, ~told] / scale[:, None]
-    above, below = (_stacked([_published(estimator, params) for params in side]) for side in zip(*pairs))
+    above, below = (_stacked([published(estimator, params) for params in side]) for side in zip(*pairs))
     spread, unknown = {}, []
     for name in above:
         jacobian = (above[name] - below[name]) / (2 * STEP)

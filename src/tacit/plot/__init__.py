@@ -3,6 +3,8 @@
 from .biplot import BiplotDisplay
 from .calibration import CalibrationDisplay
 from .clusters import ClustersDisplay
+from .comparison import ComparisonDisplay
+from .curve import CurveDisplay
 from .decision_regions import DecisionRegionsDisplay
 from .dendrogram import DendrogramDisplay
 from .density import DensityDisplay
@@ -20,6 +22,7 @@ from .merging import MergesDisplay
 from .missingness import MissingnessDisplay
 from .network import NetworkDisplay
 from .partial_dependence import PartialDependenceDisplay
+from .power import PowerDisplay
 from .predictive_fan import PredictiveFanDisplay
 from .profiles import ProfilesDisplay
 from .ratings import RatingsDisplay
@@ -44,10 +47,11 @@ from .transitions import TransitionGraphDisplay
 from .tree import TreeDisplay
 
 __all__ = [
-    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DecisionRegionsDisplay", "DendrogramDisplay",
+    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "ComparisonDisplay", "CurveDisplay",
+    "DecisionRegionsDisplay", "DendrogramDisplay",
     "DensityDisplay", "DocumentTopicsDisplay", "EvidenceDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay",
     "ImportancesDisplay", "ImputationDisplay", "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay",
-    "MergesDisplay", "MissingnessDisplay", "NetworkDisplay", "PartialDependenceDisplay", "PredictiveFanDisplay",
+    "MergesDisplay", "MissingnessDisplay", "NetworkDisplay", "PartialDependenceDisplay", "PowerDisplay", "PredictiveFanDisplay",
     "ProfilesDisplay", "RatingsDisplay", "RegimeDisplay", "ReliabilityDisplay", "ResponsibilitiesDisplay",
     "RoundsDisplay", "ScoresDisplay", "ScreeDisplay", "SelectionDisplay", "SilhouetteDisplay", "SparsityDisplay",
     "SpectrumDisplay", "StatePosteriorDisplay", "TopicChoiceDisplay", "TopicMapDisplay", "TopicTimeDisplay",

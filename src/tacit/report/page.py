@@ -10,14 +10,15 @@ from functools import cache
 from importlib.resources import files
 
 from .. import __version__
+from ..assess.groups import GroupTests
 from ..study.comparison import Comparison
 from ..study.findings import Findings
 from .charts.colours import style
 from .markup import Markup, cut, join, tag
-from .sections import COMPARED, ORDER, compared, summary
+from .sections import COMPARED, ORDER, TESTED, compared, summary, tested
 from .sections.common import Section
 
-__all__ = ["MADE", "page_of", "render", "render_comparison"]
+__all__ = ["MADE", "page_of", "render", "render_comparison", "render_tests"]
 
 MADE = f"Made with tacit {__version__}."
 FOOT = f"{MADE} This page holds the rows it shows: share it as you would share the table."
@@ -33,6 +34,12 @@ def render_comparison(found: Comparison, title: str) -> str:
     """The page of a comparison."""
     sections = [section for section in (make(found) for make in COMPARED) if section is not None]
     return page_of(title, compared(found, title), sections)
+
+
+def render_tests(found: GroupTests, title: str) -> str:
+    """The page of tests of groups."""
+    sections = [section for section in (make(found) for make in TESTED) if section is not None]
+    return page_of(title, tested(found, title), sections)
 
 
 def page_of(title: str, header: Markup, sections: list[Section], more: str = "", foot: str = FOOT) -> str:

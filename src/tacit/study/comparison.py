@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from ..assess.adjusting import CORRECTIONS, adjust
 from ..kernels import host
 from ..mixture.finding import BUDGET
 from ..notes import Claim, having, missing
@@ -33,7 +34,7 @@ from ..survey.describe import Asked
 from ..tables import DataTable
 from ..tables.surveying import survey
 from ..words import count, joined, number, probability, share, signed
-from .differences import CORRECTIONS, column_tests, correct, share_test
+from .differences import column_tests, correct, share_test
 from .groups import study_groups
 from .pooled import Pooled, pool
 from .results import id_name
@@ -269,7 +270,7 @@ def _new_rows(
     mine = np.sort(density[side == 0])
     places = np.flatnonzero(side == 1)
     p = (1 + np.searchsorted(mine, density[places], side="right")) / (len(mine) + 1)
-    adjusted = stats.false_discovery_control(p)
+    adjusted = adjust(p, "bh")
     new = np.flatnonzero(adjusted <= alpha)
     order = new[np.lexsort([density[places[new]], adjusted[new]])]
     chosen, listed, start = {int(places[i]): i for i in order[:SHOWN]}, {}, 0

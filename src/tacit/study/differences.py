@@ -11,14 +11,17 @@ import math
 import numpy as np
 from scipy import stats
 
+from ..assess.adjusting import adjust
+from ..assess.counts import independence
+from ..assess.intervals import difference_of_shares, rank_interval
+from ..assess.ranks import relative_effect
 from ..schema import Column
 
-__all__ = ["CORRECTIONS", "column_tests", "correct", "share_test"]
+__all__ = ["column_tests", "correct", "share_test"]
 
 FEW = 20
 """Cells of the smaller side below which the rank test goes by permutations; expected counts below 5 do so for categories."""
 DRAWS, MANY = 9999, 400
-CORRECTIONS = ("holm", "bh")
 
 
 def column_tests(column: Column, cells: np.ndarray, side: np.ndarray, rng: np.random.Generator) -> list[dict]:
@@ -53,10 +56,7 @@ def _ranks(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> dict:
     """Brunner and Munzel's test of P(y > x) + P(y = x)/2 = 1/2; of few cells, the permutation test of the rank sum."""
     m, n = len(x), len(y)
     ranks = stats.rankdata(np.concatenate([x, y]))
-    own_x, own_y = ranks[:m] - stats.rankdata(x), ranks[m:] - stats.rankdata(y)  # how many of the others lie below
-    effect = float(own_y.mean() / m)
-    var = own_x.var(ddof=1) / (n**2 * m), own_y.var(ddof=1) / (m**2 * n)
-    se, df = math.sqrt(sum(var)), sum(var) ** 2 / max(var[0] ** 2 / (m - 1) + var[1] ** 2 / (n - 1), 1e-300)
+    effect, se, df = relative_effect(x, y, ranks)
     if min(m, n) >= FEW and se > 0:
         p = 2 * stats.t.sf(abs(effect - 0.5) / se, df)
     else:
@@ -82,13 +82,7 @@ def _levels(column: Column, x: np.ndarray, y: np.ndarray, rng: np.random.Generat
     counts = np.array([np.bincount(side.astype(int), minlength=len(column.levels)) for side in (x, y)])
     kept = counts.sum(axis=0) > 0
     seen, labels = counts[:, kept], [str(level) for level, there in zip(column.levels, kept) if there]
-    expected = np.outer(seen.sum(axis=1), seen.sum(axis=0)) / seen.sum()
-    chi2 = float(((seen - expected) ** 2 / expected).sum())
-    if expected.min() >= 5:
-        p = float(stats.chi2.sf(chi2, seen.shape[1] - 1))
-    else:
-        drawn = stats.random_table(seen.sum(axis=1), seen.sum(axis=0), seed=rng).rvs(DRAWS)
-        p = (1 + int((((drawn - expected) ** 2 / expected).sum(axis=(1, 2)) >= chi2 - 1e-9).sum())) / (DRAWS + 1)
+    chi2, p, _ = independence(seen, rng)
     total = seen.sum(axis=1)
     pooled = seen.sum(axis=0) / seen.sum()
     moved = np.abs(seen[1] / total[1] - seen[0] / total[0]) / np.sqrt(np.maximum(pooled * (1 - pooled), 1e-12))
@@ -117,13 +111,7 @@ def share_test(n: np.ndarray, total: np.ndarray) -> dict:
 def correct(tests: list[dict], correction: str, level: float) -> None:
     """Adjusted p-values, what moved, and intervals that hold together."""
     p, alpha = np.array([test["p"] for test in tests]), 1 - level
-    if correction == "holm":
-        order = np.argsort(p, kind="stable")
-        adjusted = np.empty(len(p))
-        adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p)))), 1.0)
-    else:
-        adjusted = stats.false_discovery_control(p) if len(p) else p
-    for test, value in zip(tests, adjusted):
+    for test, value in zip(tests, adjust(p, correction)):
         low, high = _interval(test.pop("_"), alpha / len(tests))
         test |= {"low": low, "high": high, "adjusted": float(value), "moved": bool(value <= alpha)}
 
@@ -132,20 +120,6 @@ def _interval(found: tuple, alpha: float) -> tuple[float, float]:
     """The interval of an effect: Brunner and Munzel's, or Newcombe's of two shares by those of Wilson."""
     if found[0] == "ranks":
         _, effect, se, df, m, n = found
-        least = (alpha / 2) ** (1 / min(m, n))
-        if se == 0:  # the sides do not overlap, or all is tied
-            return (least, 1.0) if effect > 0.5 else (0.0, 1 - least) if effect < 0.5 else (1 - least, least)
-        reach = stats.t.ppf(1 - alpha / 2, df) * se
-        low, high = max(effect - reach, 0.0), min(effect + reach, 1.0)
-        # Sides that overlap a little are no surer to lie apart than sides that do not overlap.
-        return (min(low, least), high) if effect > 0.5 else (low, max(high, 1 - least))
+        return rank_interval(effect, se, df, min(m, n), alpha)
     _, n, total = found
-    shares = n / total
-    z2 = stats.norm.ppf(1 - alpha / 2) ** 2
-    middle = (n + z2 / 2) / (total + z2)
-    reach = np.sqrt(z2 * (n * (total - n) / total + z2 / 4)) / (total + z2)
-    low, high = middle - reach, middle + reach
-    gap = shares[1] - shares[0]
-    down = math.hypot(shares[1] - low[1], high[0] - shares[0])
-    up = math.hypot(high[1] - shares[1], shares[0] - low[0])
-    return float(gap - down), float(gap + up)
+    return difference_of_shares(n, total, alpha)

@@ -16,8 +16,9 @@ from .memberships import memberships, outliers
 from .missing import missing_values
 from .rows import rows
 from .summary import summary
+from .tested import TESTED, tested
 
-__all__ = ["COMPARED", "ORDER", "compared", "summary"]
+__all__ = ["COMPARED", "ORDER", "TESTED", "compared", "summary", "tested"]
 
 ORDER = (
     groups, groups_map, profiles, distributions, memberships, outliers, axes, scores, missing_values, filled, rows, selection,
