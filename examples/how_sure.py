@@ -51,7 +51,8 @@ def even_wait(m):
 even = posterior.interval(even_wait, n=400)
 print(f"both kinds are equally likely after {even.mean:.1f} min, with 95 % between {even.low:.1f} and {even.high:.1f}")
 summary = posterior.summary("means_")
-print(f"largest R-hat {summary['r_hat'].max():.3f}, least effective sample size {summary['ess_bulk'].min():.0f} of {len(posterior)}")
+worst, least = summary["r_hat"].max(), summary["ess_bulk"].min()
+print(f"largest R-hat {worst:.3f}, least effective sample size {least:.0f} of {len(posterior)} draws")
 
 if ".png" in given:
     import matplotlib.pyplot as plt

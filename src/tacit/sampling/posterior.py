@@ -82,8 +82,8 @@ def sample_posterior(
     Notes
     -----
     Without a setting of their own, shares and probabilities have flat priors, which are proper. Classes have no names, so that
-    the posterior has a mode for every order of them: those of each draw are numbered as in the fit (``n_switched`` counts how many had
-    to be).
+    the posterior has a mode for every order of them: those of each draw are numbered as in the fit (``n_switched`` counts
+    how many had to be).
     Modes that differ by more than names are only found by chains that go there.
 
     Examples

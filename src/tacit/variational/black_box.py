@@ -124,7 +124,8 @@ def variational_posterior(
     if kind == "mean_field":
         density.root = np.diag(1.0 / np.sqrt(np.maximum(np.diag(np.linalg.inv(density.root @ density.root.T)), 1e-12)))
     rng = np.random.default_rng(random_state)
-    mean, root, note = _learned(density, kind, n_fixed or (128 if kind == "mean_field" else max(256, 16 * density.size)), max_iter, rng)
+    most = n_fixed or (128 if kind == "mean_field" else max(256, 16 * density.size))
+    mean, root, note = _learned(density, kind, most, max_iter, rng)
     return _told(estimator, density, source, mean, root, kind, n_draws, rng, note)
 
 
