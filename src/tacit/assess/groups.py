@@ -23,7 +23,7 @@ from ..tables import DataTable, open_table
 from ..tables.reader import meant
 from ..words import count, number
 from .adjusting import CORRECTIONS, adjust
-from .counts import chi_square_test, fisher_test
+from .contingency import chi_square_test, fisher_test
 from .means import t_test
 from .permutation import permutation_test
 from .ranks import kruskal, mann_whitney
