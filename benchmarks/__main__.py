@@ -4,6 +4,7 @@ import argparse
 
 from . import (
     belief_networks,
+    bootstrap,
     cca,
     climb,
     crf,
@@ -37,6 +38,7 @@ from .harness import measure, table
 
 MODULES = (
     belief_networks,
+    bootstrap,
     cca,
     climb,
     crf,

@@ -125,7 +125,11 @@ def _conditional(model: Any, X: Any, y: Any) -> tuple[float, int]:
     """The log-likelihood of targets given the rows, under a linear or a logistic regression without a penalty."""
     name, settings = type(model).__name__, model.get_params(deep=False)
     logistic = hasattr(model, "predict_proba")
-    free = settings.get("penalty", "l2") is None or settings.get("C", 1.0) == np.inf if logistic else name == "LinearRegression"
+    free = (
+        settings.get("penalty", "l2") is None or settings.get("C", 1.0) == np.inf
+        if logistic
+        else name == "LinearRegression"
+    )
     if not free:
         remedy = "C=float('inf')" if logistic else "LinearRegression"
         raise ValueError(f"{name} is not fitted by maximum likelihood; use {remedy}.")
