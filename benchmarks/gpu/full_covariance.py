@@ -40,7 +40,7 @@ def milliseconds(function):
 
 def wall_milliseconds(model, source, params):
     """Median time of a whole EM iteration: E-step, transfer of the statistics and M-step."""
-    times = []
+    times, params = [], model.place(params, source.device)
     for _ in range(REPEATS + 2):
         begin = time.perf_counter()
         params = model.m_step(source.sum(partial(model.e_step, params)), params)

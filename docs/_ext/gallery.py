@@ -46,12 +46,14 @@ TASKS = {
         "boosting",
         "classes_of_groups",
         "conjugate_learning",
+        "how_sure",
         "co2_forecast",
         "curves_with_bands",
     ),
     "Recommendations": ("movielens", "rating_types", "cold_start"),
     "Sequences": ("earthquake_regimes", "market_regimes", "dishonest_casino", "click_streams", "chunking"),
     "Networks of variables": ("burglar_alarm", "network_structure", "sum_product_by_hand"),
+    "Draws and averages": ("darts", "markov_chains"),
     "The command": ("command_line",),
 }
 OTHERS = {"tacit.mixture": 0, "tacit.cluster": 4, "tacit.factor": 5}

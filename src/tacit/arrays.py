@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 import numpy as np
 
 from .declared import Spec, check_declared
+from .kernels import backend, host
 
 __all__ = ["Arrays", "record"]
 
@@ -83,6 +84,10 @@ class Arrays:
             values[name] = _map(function, value, *(getattr(other, name) for other in others))
         return type(self)(**values)
 
+    def on_host(self) -> Self:
+        """The same record with NumPy arrays in place of tensors; itself where it has none."""
+        return self.map(host) if any(_is_on_device(value) for _, value in self.items()) else self
+
     def __add__(self, other: Self) -> Self:
         if type(other) is not type(self):
             return NotImplemented
@@ -146,6 +151,15 @@ def _map(function: Callable[..., Any], value: Any, *others: Any) -> Any:
     return function(value, *others)
 
 
+def _is_on_device(value: Any) -> bool:
+    """Whether a field holds a tensor."""
+    if isinstance(value, Arrays):
+        return any(_is_on_device(part) for _, part in value.items())
+    if isinstance(value, tuple):
+        return any(map(_is_on_device, value))
+    return hasattr(value, "shape") and backend(value) == "torch"
+
+
 def _flatten(value: Any, name: str, flat: dict[str, np.ndarray]) -> None:
     """Enter one field into the flat dictionary of `Arrays.to_dict`."""
     if isinstance(value, Arrays):
@@ -154,7 +168,7 @@ def _flatten(value: Any, name: str, flat: dict[str, np.ndarray]) -> None:
         for number, part in enumerate(value):
             _flatten(part, f"{name}.{number}", flat)
     else:
-        flat[name] = np.asarray(value)
+        flat[name] = np.asarray(host(value))
 
 
 def _restore(value: Any, name: str, flat: dict[str, np.ndarray]) -> Any:

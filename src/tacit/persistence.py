@@ -22,7 +22,7 @@ from scipy import sparse
 from . import _SUBMODULES, __version__
 from .archive import UNSOUND, read_archive, write_archive
 from .arrays import Arrays
-from .base import RowsEstimator
+from .base import Saved
 from .declared import OBJECTIVE, SAVABLE, SQUARES, Flag, Listed, Names, Numbers, Spec, Text, Whole, check_declared
 from .engine import Fit, Online, Trace
 from .engine.trace import CRITERIA
@@ -60,7 +60,10 @@ FOREIGN: dict[str, tuple[str, dict[str, Spec]]] = {
 def _parts() -> dict[str, type]:
     """Classes of this library that an estimator may be made of, by name: those that declare what they are made of."""
     for package in _packages():
-        import_module(package)
+        module = import_module(package)
+        for name in module.__all__:  # some are loaded when they are asked for
+            with contextlib.suppress(ImportError):
+                getattr(module, name)
     known: dict[str, type] = dict(SAVABLE)
     waiting: list[Any] = [Arrays, Family, Prior]
     while waiting:
@@ -81,14 +84,14 @@ def _home(cls: type) -> str:
     return ".".join(cls.__module__.split(".")[:2])
 
 
-def _estimator_class(name: str, home: Any) -> type[RowsEstimator]:
+def _estimator_class(name: str, home: Any) -> type[Saved]:
     """The estimator of that name; where the file does not say in which package, all are looked through."""
     for package in [home] if home is not None else _packages():
         if package not in _packages():
             raise ValueError(f"it names the package {package!r}, which has no estimators")
         module = import_module(package)
         found = getattr(module, name, None) if name in module.__all__ else None
-        if isinstance(found, type) and issubclass(found, RowsEstimator):
+        if isinstance(found, type) and issubclass(found, Saved):
             return found
     raise ValueError(f"it names the class {name!r}, which is no estimator of tacit")
 
@@ -220,9 +223,7 @@ def _is_own(estimator: Any) -> bool:
     """Whether an object is a public estimator of this library."""
     cls = type(estimator)
     return (
-        isinstance(estimator, RowsEstimator)
-        and _home(cls) in _packages()
-        and cls.__name__ in import_module(_home(cls)).__all__
+        isinstance(estimator, Saved) and _home(cls) in _packages() and cls.__name__ in import_module(_home(cls)).__all__
     )
 
 
@@ -302,7 +303,8 @@ def _is_real(spec: Spec) -> bool:
     return not isinstance(spec, Numbers) or spec.kind == "f"
 
 
-def _encode_estimator(estimator: RowsEstimator, name: str, arrays: dict[str, np.ndarray]) -> dict:
+def _encode_estimator(estimator: Any, name: str, arrays: dict[str, np.ndarray]) -> dict:
+    estimator._check_savable()
     settings = {}
     for key, value in estimator.get_params(deep=False).items():
         try:
@@ -462,7 +464,7 @@ def _unfitted(cls: Any, settings: dict[str, Any]) -> Any:
     return cls(**settings)
 
 
-def _check_fitted(estimator: RowsEstimator, fitted: dict[str, Any]) -> None:
+def _check_fitted(estimator: Saved, fitted: dict[str, Any]) -> None:
     """Hold settings to what `fit` asks of them, and fitted attributes to what the class declares."""
     estimator._check_settings()
     estimator._saved["n_features_in_"].check("n_features_in_", fitted["n_features_in_"], {}, estimator)

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import cross_val_score
 
 import tacit
@@ -33,7 +34,7 @@ def penguins():
     return table.drop(columns="species"), table["species"]
 
 
-def test_bagging_keeps_the_types_of_columns(penguins):
+def test_bagging_keeps_the_types_of_columns(penguins, tmp_path):
     t, s = penguins
     assert cross_val_score(BaggingClassifier(random_state=0), t, s).mean() > 0.95
     settings = {
@@ -54,6 +55,16 @@ def test_bagging_keeps_the_types_of_columns(penguins):
     np.testing.assert_allclose(np.exp(bags.predict_log_proba(t[:5])).sum(axis=1), 1.0)
     year = BaggingRegressor(n_jobs=2, random_state=0).fit(t, t["year"])
     np.testing.assert_allclose(year.predict(t), t["year"], atol=0.5)
+    for model in (bags, year):
+        tacit.save(model, tmp_path / "bags.tacit")
+        loaded = tacit.load(tmp_path / "bags.tacit")
+        np.testing.assert_array_equal(loaded.predict(t), model.predict(t))
+        np.testing.assert_array_equal(loaded.estimators_samples_, model.estimators_samples_)
+    foreign = BaggingClassifier(DummyClassifier(), 2).fit(t[["year"]], s)
+    with pytest.raises(
+        TypeError, match="cannot hold the DummyClassifier of sklearn that BaggingClassifier was fitted of"
+    ):
+        tacit.save(foreign, tmp_path / "bags.tacit")
     one = BaggingClassifier(DecisionTreeClassifier(), 1, bootstrap=False, random_state=0).fit(t, s)
     np.testing.assert_array_equal(one.predict(t), one.estimators_[0].predict(t).astype(int).choose(one.classes_))
     for bad, message in (

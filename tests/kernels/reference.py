@@ -231,6 +231,35 @@ def rising_slope(X, a, resp):
     return np.einsum("kn,knd->kd", resp, np.where(np.isnan(slope), 0.0, slope))
 
 
+def within(second, count, shift):
+    return np.array([S / n - np.outer(m, m) for S, n, m in zip(second, count, shift)])
+
+
+def centre_moments(shift, s0, s1, s2):
+    spread = [S + np.outer(m, s) + np.outer(s, m) + n * np.outer(m, m) for m, n, s, S in zip(shift, s0, s1, s2)]
+    return s0, s1 + s0[:, None] * shift, np.array(spread)
+
+
+def clip(covariance, scale, floor):
+    root = np.sqrt(scale)
+    found = []
+    for S in covariance:
+        value, vector = np.linalg.eigh(S / np.outer(root, root))
+        if floor == 0.0 and value.min() <= 1e-13:
+            return None
+        found.append((vector * np.maximum(value, floor)) @ vector.T * np.outer(root, root))
+    return np.array(found)
+
+
+def roots(covariance):
+    found = np.array([np.linalg.inv(np.linalg.cholesky(S)).T for S in covariance])
+    return found, np.array([-0.5 * np.linalg.slogdet(S)[1] for S in covariance])
+
+
+def project(shift, triangle):
+    return np.array([m @ P for m, P in zip(shift, triangle)])
+
+
 def scatter(X, rows, origin, weight):
     x = X[rows].astype(np.float64) - origin
     return weight[rows] @ x, np.einsum("n,ni,nj->ij", weight[rows], x, x)

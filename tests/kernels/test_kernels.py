@@ -231,6 +231,38 @@ def scatter_cases(world):
         yield world.X, world.rows, world.origin, weight
 
 
+def covariances(world):
+    """Definite matrices of each class, one of them nearly flat."""
+    roots = world.rng.normal(size=(world.n_classes, world.d, world.d))
+    found = roots @ roots.transpose(0, 2, 1) + 0.1 * np.eye(world.d)
+    found[0] = np.diag(np.geomspace(1.0, 1e-9, world.d)) if world.d > 1 else found[0]
+    return found
+
+
+def clip_cases(world):
+    for floor in (1e-6, 1e-2, 0.0):
+        yield covariances(world), world.rng.uniform(0.5, 2.0, world.d), floor
+    yield np.zeros((1, world.d, world.d)), np.ones(world.d), 0.0
+
+
+def roots_cases(world):
+    yield (covariances(world) + 1e-3 * np.eye(world.d),)
+
+
+def project_cases(world):
+    yield world.rng.normal(size=(world.n_classes, world.d)), np.triu(covariances(world))
+
+
+def within_cases(world):
+    shift = world.rng.normal(size=(world.n_classes, world.d))
+    yield covariances(world), world.rng.uniform(1.0, 9.0, world.n_classes), shift
+
+
+def centre_moments_cases(world):
+    shift, first = world.rng.normal(size=(2, world.n_classes, world.d))
+    yield shift, world.rng.uniform(1.0, 9.0, world.n_classes), first, covariances(world)
+
+
 def medians_cases(world):
     shape = world.d, world.n_classes
     guide = world.mean.astype(world.dtype)
@@ -433,6 +465,13 @@ def decode_cases(world):
     for joint, offsets, _, labels, start, move, which in chains(world):
         logs = np.log(start), np.log(np.maximum(move, 1e-300))
         yield joint, offsets, labels, *logs, which, np.zeros(joint.shape[1], np.int64), np.empty(len(offsets) - 1)
+    if world.d == 3:  # side by side, of any lengths, with many equal paths
+        rng, k = world.rng, world.n_classes
+        lengths = rng.integers(1, 60, 25)
+        n, unknown, none = lengths.sum(), np.full(lengths.sum(), -1), np.zeros(0, np.int64)
+        logs = np.zeros(k), -rng.integers(0, 3, (1, k, k)).astype(float)
+        joint, offsets = -rng.integers(0, 3, (k, n)).astype(float), np.append(0, np.cumsum(lengths))
+        yield joint, offsets, unknown, *logs, none, np.zeros(n, np.int64), np.empty(len(lengths))
 
 
 def draw_states_cases(world):
@@ -826,6 +865,11 @@ CASES = {
     "log_rising": log_rising_cases,
     "rising_slope": rising_slope_cases,
     "scatter": scatter_cases,
+    "centre_moments": centre_moments_cases,
+    "clip": clip_cases,
+    "project": project_cases,
+    "roots": roots_cases,
+    "within": within_cases,
     "normalise": normalise_cases,
     "softmax": softmax_cases,
     "full": full_cases,
@@ -1003,6 +1047,8 @@ def test_an_unknown_kernel_is_named_with_those_there_are():
 
 
 USE_A_KERNEL = """
+import logging
+logging.basicConfig(level=logging.INFO)
 import numpy as np
 from tacit.kernels import kernel
 from tacit.kernels.jit import cache_folder
@@ -1017,6 +1063,7 @@ def test_kernels_work_where_no_cache_can_be_written():
     done = subprocess.run([sys.executable, "-c", USE_A_KERNEL], env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["None", "0.0", "3.0"]
+    assert done.stderr.count("compiling kernels, once per machine: some seconds each; kept in memory") == 1
 
 
 def test_a_user_without_a_home_has_no_cache_but_no_error(monkeypatch):

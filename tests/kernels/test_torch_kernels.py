@@ -8,6 +8,7 @@ import pytest
 from tacit.families import Categorical, DiagonalGaussian, FullGaussian, StudentT, TiedGaussian
 from tacit.kernels import EXPECT, KERNELS, MOMENTS, SCORE, backend, kernel
 from tacit.source import Block, Patterns
+from tacit.source.torch import TorchSource
 from tests.kernels.reference import reference_of
 
 from ..zoo import N_LEVELS, category_rows, count_rows, gaussian_rows, with_missing
@@ -281,6 +282,31 @@ def test_small_chunks_change_nothing(monkeypatch):
     test_conditional(4, "expect", "cpu")
     test_what_is_missing("complete", "cpu")
     test_softmax("float64", "cpu")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["centre_moments", "clip", "project", "roots", "within"])
+def test_stacks_of_covariances(name, device):
+    stacks = {"clip": (0,), "roots": (0,), "project": (1,), "within": (0,), "centre_moments": (3,)}[name]
+    for arguments in CASES[name](make_world("float64", 5, 3)):
+        there = [torch.tensor(v, device=device) if i in stacks else v for i, v in enumerate(arguments)]
+        found, expected = kernel(name, "torch")(*there), reference_of(name)(*arguments)
+        assert (found is None) == (expected is None)
+        pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
+        for a, b in pairs if expected is not None else ():
+            agree(a.cpu().numpy() if isinstance(a, torch.Tensor) else a, b, 1e-9, name)
+
+
+def test_narrow_classes_are_whitened_and_others_are_not():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(60, 3)), 40.0 + 1e-3 * rng.normal(size=(60, 3))])
+    block = Block.of(X)
+    family = FullGaussian(floor=1e-12)
+    params = family.params(
+        np.array([np.zeros(3), np.full(3, 40.0)]), np.array([np.eye(3), 1e-6 * np.eye(3)]), np.zeros(3), np.ones(3)
+    )
+    (tensors,) = TorchSource(X)
+    np.testing.assert_allclose(family.log_prob(params, tensors), family.log_prob(params, block), rtol=1e-9)
 
 
 ON_HOST = {

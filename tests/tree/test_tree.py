@@ -101,6 +101,44 @@ def test_split_search_against_plain_python(criterion, gaps):
         np.testing.assert_allclose(w.sum() * MEASURES[criterion](y, w) - parts, expected, rtol=1e-9, atol=1e-9)
 
 
+def gain_of(left, counted, y, w, measure):
+    """By how much parting the rows that count lowers weight × impurity."""
+    parts = [counted, left & counted, ~left & counted]
+    if not all(part.any() for part in parts):
+        return -np.inf
+    whole, *sides = (w[part].sum() * measure(y[part], w[part]) for part in parts)
+    return whole - sum(sides)
+
+
+@pytest.mark.parametrize("surrogates", [0, 2])
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("criterion", list(MEASURES))
+def test_drawn_cuts_against_plain_python(criterion, gaps, surrogates):
+    """A drawn split lies among the node's values, tells its own gain, and no side of the missing cells would gain more."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n, numeric = 40, criterion in ("squared_error", "absolute_error")
+        X = np.column_stack([rng.normal(size=n), rng.integers(0, 5, size=n).astype(float)])
+        X[rng.random(X.shape) < gaps] = np.nan
+        y, w = (rng.normal(size=n) if numeric else rng.integers(0, 3, n)), rng.integers(1, 4, n).astype(float)
+        targets = (
+            Targets.numbers(y[:, None], criterion) if numeric else Targets.classes(y[:, None], np.array([3]), criterion)
+        )
+        rules = Rules(criterion, max_depth=1, max_features=1, random=True, surrogates=surrogates)
+        tree = grow(Ranked.of(X, [0, 5], 1, rules), targets, w, rules, seed)
+        x = X[:, tree.feature[0]]
+        seen, measure = ~np.isnan(x), MEASURES[criterion]
+        side = tree.apply(X) == tree.left[0]
+        if tree.feature[0] == 0:
+            assert np.nanmin(x) <= tree.threshold[0] <= np.nanmax(x)
+            np.testing.assert_array_equal(side[seen], x[seen] <= tree.threshold[0])
+        counted = seen if surrogates else np.ones(n, bool)
+        np.testing.assert_allclose(tree.gain[0], gain_of(side, counted, y, w, measure), rtol=1e-9, atol=1e-9)
+        if not surrogates:
+            others = [np.where(seen, side, True), np.where(seen, side, False), seen]
+            assert tree.gain[0] >= max(gain_of(each, counted, y, w, measure) for each in others) - 1e-9
+
+
 def table_with_gaps(seed=0, n=150):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)).round(1)
@@ -140,6 +178,10 @@ def test_no_missing_cells_is_no_other_path():
     extra = DecisionTreeRegressor(min_samples_leaf=4, missing="surrogate").fit(X, y)
     assert (seen.tree_.feature == extra.tree_.feature).all()
     assert (seen.tree_.threshold == extra.tree_.threshold).all()
+    flowers = load_iris(return_X_y=True)
+    trees = [DecisionTreeClassifier(missing=missing).fit(*flowers).tree_ for missing in ("direction", "surrogate")]
+    np.testing.assert_array_equal(trees[0].feature, trees[1].feature)
+    np.testing.assert_allclose(trees[0].gain, trees[1].gain)
     forest, column = Forest.of([seen.tree_]), np.zeros(len(X))
     X[:, 9], column[0] = X[:, 9], 1.0
     np.testing.assert_array_equal(forest.node[forest.leaves(X)[:, 0]], seen.apply(X))

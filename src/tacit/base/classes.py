@@ -9,7 +9,7 @@ from scipy.special import chdtrc, erfcx, gammaln, logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Arrays
-from ..checks import check_number, check_weight
+from ..checks import as_numpy, check_number, check_weight
 from ..declared import Listed, Names, Numbers, Part
 from ..frames import is_missing
 from ..kernels import host
@@ -154,7 +154,7 @@ class LatentClassEstimator(LoopSettings, MissingCells, DensityEstimator):
     def _check_labels(self, y: Any, n_rows: int) -> np.ndarray | None:
         if y is None or self.n_components == 1:
             return None
-        y = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
+        y = np.array(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(as_numpy(y))
         if y.shape != (n_rows,):
             raise ValueError(f"y has shape {y.shape}, but X has {n_rows} rows; give one label per row, −1 if unknown.")
         given = [] if y.dtype.kind in "biuf" else y.tolist()

@@ -34,10 +34,11 @@ from ..engine.restarts import SAMPLE_ROWS, Lead
 from ..engine.trace import CRITERIA
 from ..kernels import backend, host
 from ..notes import Note
-from ..source import Block, Source
+from ..source import Block, Source, check_device
 from .rows import RowsEstimator
+from .settings import DeviceSetting
 
-__all__ = ["EMEstimator", "Task"]
+__all__ = ["EMEstimator", "Task", "identity_of"]
 
 NOT_CONVERGED = (
     "Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, or check "
@@ -45,7 +46,7 @@ NOT_CONVERGED = (
 )
 LABELLED = Note("labelled", "every class was known, so one pass gave the maximum")
 LABELLED_TOL = 1e-8
-IRRELEVANT = ("callback", "n_jobs", "verbose", "verbose_interval")
+IRRELEVANT = ("callback", "device", "n_jobs", "verbose", "verbose_interval")
 """Settings that do not change what is learned."""
 
 
@@ -74,7 +75,7 @@ class Task:
     taken: list[Lead] = field(default_factory=list)
 
 
-class EMEstimator(RowsEstimator):
+class EMEstimator(DeviceSetting, RowsEstimator):
     """Base of estimators whose model the engine learns.
 
     A subclass defines ``_model()`` (the model its settings describe), ``_publish(params, dtype)`` (set fitted attributes) and
@@ -145,6 +146,7 @@ class EMEstimator(RowsEstimator):
     def _check_engine(self, fewest_steps: int = 0) -> None:
         """Raise where a setting of the engine is not what it must be."""
         check_n_jobs(self.n_jobs)
+        check_device(self.device)
         check_number("tol", self.tol, numbers.Real, 0)
         check_number("max_iter", self.max_iter, numbers.Integral, fewest_steps)
         check_number("verbose_interval", self.verbose_interval, numbers.Integral, 1)
@@ -175,7 +177,9 @@ class EMEstimator(RowsEstimator):
 
     def _start(self, model: Model, task: Task) -> Any:
         """Parameters to start from; deterministic starts are not repeated."""
-        return short_runs(model, task.sample, partial(model.init, task.sample, task.rng), taken=task.taken)
+        return short_runs(
+            model, task.sample, partial(model.init, task.sample, task.rng), taken=task.taken, device=task.source.device
+        )
 
     def _sample(self, source: Source, rng: np.random.Generator, n_rows: int | None = None) -> Block:
         """Rows that starts are chosen among."""
@@ -201,6 +205,13 @@ class EMEstimator(RowsEstimator):
         """The model for rows of a source, and what was learned as parameters that it can go on from."""
         return self._model(), self._params()
 
+    _prior_setting: str = "a prior"  # how a user gives it one
+
+    def _sampled(self, X: Any, y: Any = None, sample_weight: Any = None) -> tuple[Any, Any, Source]:
+        """The model, the fitted parameters and the rows, for draws of the parameters."""
+        source = self._open(X, sample_weight, y)
+        return *self._resumed(source), source
+
     def _model_for(self, known: Any) -> Any:
         """The model for rows of which this is known."""
         return self._model()
@@ -218,6 +229,7 @@ class EMEstimator(RowsEstimator):
         checkpoint_every: float = 60.0,
     ) -> Task:
         """Fit the model to rows and publish what was learned; `starts` are parameters to begin with, default its own."""
+        source = self._placed(source)
         warm = starts is None and self.warm_start and hasattr(self, "fit_")
         known, rng = self._prepare(source), self._rng()
         model, previous = self._model_for(known), None
@@ -260,7 +272,7 @@ class EMEstimator(RowsEstimator):
         """Learn from one more batch of rows, of which the first sets the start, and publish what was learned so far."""
         self._check_settings()
         first = not hasattr(self, "fit_")
-        source = self._open(X, weight, labels, reset=first)
+        source = self._placed(self._open(X, weight, labels, reset=first))
         if first:
             self._check_first_batch(source)
         state = Online(self._first(source)) if first else self._online or Online(self._params())
@@ -307,13 +319,18 @@ class EMEstimator(RowsEstimator):
 
     def _identity(self, source: Source) -> str:
         """What a checkpoint belongs to: settings that matter, and the rows."""
-        digest = hashlib.sha256(f"{type(self).__name__} {source.n_rows} {source.n_features}".encode())
-        for name, value in sorted(self.get_params().items()):
-            if name not in IRRELEVANT:
-                digest.update(f"{name}={_settled(value)}".encode())
-        for part in source.map(_digest):
-            digest.update(part)
-        return digest.hexdigest()
+        return identity_of(self, source)
+
+
+def identity_of(estimator: Any, source: Source) -> str:
+    """What a checkpoint belongs to: settings that matter, and the rows."""
+    digest = hashlib.sha256(f"{type(estimator).__name__} {source.n_rows} {source.n_features}".encode())
+    for name, value in sorted(estimator.get_params().items()):
+        if name not in IRRELEVANT:
+            digest.update(f"{name}={_settled(value)}".encode())
+    for part in source.map(_digest):
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def _digest(block: Block) -> bytes:

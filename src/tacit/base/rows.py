@@ -13,21 +13,50 @@ from sklearn.utils.validation import check_is_fitted
 from ..checks import LARGEST, check_out, check_range, check_rows, check_weight
 from ..declared import Names, Spec, Whole
 from ..kernels import backend, host
-from ..source import ArraySource, Block, Source, SparseSource
+from ..source import ArraySource, Block, Source, SparseSource, placed
 from ..source.dask import DaskSource, is_dask
 from ..source.parquet import ParquetSource, is_arrow
 from ..source.writer import ParquetWriter
 
-__all__ = ["RowsEstimator", "like"]
+__all__ = ["RowsEstimator", "Saved", "like"]
+
+PIECE = 1 << 20  # rows of a tensor looked at together
 
 
-class RowsEstimator(BaseEstimator):
+class Saved:
+    """What model files ask of an estimator.
+
+    - ``_saved``: the fitted attributes that a model file holds (see `tacit.declared`);
+    - ``_needs``: settings without which a loaded model cannot work, so that it is not saved where they are functions.
+    """
+
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    _saved: ClassVar[dict[str, Spec]] = {
+        "n_features_in_": Whole(1, size="d"), "feature_names_in_": Names("d", needed=False)
+    }  # fmt: skip
+    _needs: tuple[str, ...] = ()
+
+    def _sizes(self) -> dict[str, int]:
+        """Sizes that the shapes of saved attributes are told in; d is the number of columns."""
+        return {"d": self.n_features_in_}
+
+    def _check_settings(self) -> None:
+        """Raise ValueError where a setting is not what it must be, before a fit and when a model is read from a file."""
+
+    def _check_savable(self) -> None:
+        """Raise TypeError where what was fitted holds what no model file can."""
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError where attributes read from a file, each of which is sound, do not go together."""
+
+
+class RowsEstimator(Saved, BaseEstimator):
     """Base of estimators that take rows: they are validated, their columns named, their source chosen, in one place.
 
     A subclass may override ``_validate``, ``_check_labels`` and ``_check_source``, and declares what it can do:
 
-    - ``_saved``: the fitted attributes that a model file holds (see `tacit.declared`);
-    - ``_needs``: settings without which a loaded model cannot work, so that it is not saved where they are functions;
+    - ``_saved`` and ``_needs``, see `Saved`;
     - ``_takes_missing``, ``_takes_sparse``, ``_missing_remedy``: which rows it takes, and what to do about missing values it does
       not take; ``_largest``: the largest cell it takes;
     - ``_study``: what a report can say of it, "groups", "axes", "topics", "ratings", "regimes" or "network";
@@ -36,13 +65,8 @@ class RowsEstimator(BaseEstimator):
     """
 
     n_jobs: int | None = None
+    device: Any = None
     random_state: Any = None
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-    _saved: ClassVar[dict[str, Spec]] = {
-        "n_features_in_": Whole(1, size="d"), "feature_names_in_": Names("d", needed=False)
-    }  # fmt: skip
-    _needs: tuple[str, ...] = ()
     _takes_missing = True
     _takes_sparse = False
     _missing_remedy = ""
@@ -64,16 +88,6 @@ class RowsEstimator(BaseEstimator):
     def _for_study(self) -> Any:
         """The estimator as studies take it."""
         return self
-
-    def _sizes(self) -> dict[str, int]:
-        """Sizes that the shapes of saved attributes are told in; d is the number of columns."""
-        return {"d": self.n_features_in_}
-
-    def _check_settings(self) -> None:
-        """Raise ValueError where a setting is not what it must be, before a fit and when a model is read from a file."""
-
-    def _check_loaded(self) -> None:
-        """Raise ValueError where attributes read from a file, each of which is sound, do not go together."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -103,8 +117,9 @@ class RowsEstimator(BaseEstimator):
             from ..source.torch import TorchSource
 
             largest = min(self._largest, finite(X.dtype).max)
-            if (largest < X).any() or (-largest > X).any():
-                if X.isinf().any():
+            # Piece by piece: a mask of all cells would take a quarter of their memory.
+            if any(bool((part.abs() > largest).any()) for part in X.split(PIECE)):
+                if any(bool(part.isinf().any()) for part in X.split(PIECE)):
                     raise ValueError("X contains infinity; replace it, or set the cell to NaN if it is missing.")
                 if reset:
                     check_range(host(X), self._largest, self._told)
@@ -138,6 +153,10 @@ class RowsEstimator(BaseEstimator):
         kind = ParquetSource if is_arrow(X) else DaskSource
         columns = None if reset else self._known_names()
         return kind(X, columns, weight=weight, labels=labels, n_jobs=self.n_jobs, **more)
+
+    def _placed(self, source: Source) -> Source:
+        """The source of the same rows on the device that the settings name."""
+        return placed(source, self.device)
 
     def _known_names(self) -> list | None:
         """Names of the columns seen at fit, None where they have none."""
@@ -222,7 +241,7 @@ class RowsEstimator(BaseEstimator):
     ) -> Any:
         """function(block) over all blocks: one array, or columns of a Parquet file where `out` is given."""
         check_is_fitted(self)
-        source = self._open(X)
+        source = self._placed(self._open(X))
         if out is None:
             return self._collected(source, function)
         check_out(X, out)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeVar, dataclass_transform
 
-__all__ = ["KW_ONLY", "LoopSettings", "settings"]
+__all__ = ["KW_ONLY", "DeviceSetting", "LoopSettings", "settings"]
 
 T = TypeVar("T")
 
@@ -16,6 +16,20 @@ def settings(cls: type[T]) -> type[T]:
     A setting of a base class that a subclass does not have is named there as a ``ClassVar``.
     """
     return dataclass(eq=False, repr=False)(cls)
+
+
+@settings
+class DeviceSetting:
+    """The setting of every estimator of the engine that says where it computes.
+
+    Parameters
+    ----------
+    device : {"auto", "cpu", "cuda", "cuda:0", …}, optional
+        Where to compute; by default where the rows are. "auto" is a GPU where there is one and the rows are many.
+    """
+
+    _: KW_ONLY
+    device: str | None = None
 
 
 @settings

@@ -134,8 +134,8 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         with warnings.catch_warnings():
             # As in scikit-learn; where a fit is stopped before it ends by itself, `fit_.reason` says so.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self._learn(source, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
-        self._label(source)
+            task = self._learn(source, checkpoint=checkpoint, checkpoint_every=checkpoint_every)
+        self._label(task.source)
         self._check_distinct()
         return self
 
@@ -300,7 +300,7 @@ class CenterEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         float
         """
         params, model = self._params(), self._searcher()
-        source = self._open(X, sample_weight)
+        source = self._placed(self._open(X, sample_weight))
         return -float(sum(loss for _, loss in source.map(partial(model.assign, params))))
 
 

@@ -56,6 +56,8 @@ class KMeans(CenterEstimator):
         help.
     n_jobs : int, optional
         Threads; default all cores. Results do not depend on it.
+    device : {"auto", "cpu", "cuda", "cuda:0", …}, optional
+        Where to compute; by default where the rows are. "auto" is a GPU where there is one and the rows are many.
     callback : callable, optional
         Called with a `tacit.engine.Progress` after every pass.
 

@@ -29,7 +29,7 @@ class KMedians(CenterEstimator):
         Once centres move by no more than this share of the spread of their rows (the distance between quartiles, averaged over
         centres and columns), rows stay in their clusters and only the medians are made exact. With 0, the fit ends when
         no row changes its cluster.
-    n_init, max_iter, verbose, random_state, n_jobs, callback
+    n_init, max_iter, verbose, random_state, n_jobs, device, callback
         As in `KMeans`.
 
     Attributes

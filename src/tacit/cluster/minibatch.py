@@ -35,7 +35,7 @@ class MiniBatchKMeans(KMeans):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    init, verbose, random_state, n_jobs
+    init, verbose, random_state, n_jobs, device
         As in `KMeans`.
     max_iter : int, default=100
         Most times that every row is drawn.

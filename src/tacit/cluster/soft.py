@@ -89,7 +89,7 @@ class SoftKMeans(CenterEstimator):
     tol : float, default=1e-4
         The fit ends when a pass improves the objective per unit of weight by less than this share of 1/β, and of the columns'
         mean variance. With a large β that is when no row changes its cluster.
-    init, n_init, max_iter, verbose, random_state, n_jobs, callback
+    init, n_init, max_iter, verbose, random_state, n_jobs, device, callback
         As in `KMeans`.
 
     Attributes
@@ -201,4 +201,4 @@ class SoftKMeans(CenterEstimator):
         float
         """
         params, model = self._params(), self._model()
-        return float(self._open(X, sample_weight).sum(partial(model.e_step, params)).loglik)
+        return float(self._placed(self._open(X, sample_weight)).sum(partial(model.e_step, params)).loglik)

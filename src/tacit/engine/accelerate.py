@@ -87,14 +87,14 @@ class Accelerator(Plain):
         if self.failures > 3 + self.tries / 8:
             self.tries += 1
             return image
-        vector = self.propose(self.model.free(params), self.model.free(image))
+        vector = self.propose(self.model.free(params.on_host()), self.model.free(image.on_host()))
         if vector is None:
             return image
         self.tries += 1
         self.image = image
         try:
             with np.errstate(all="ignore"):  # a leap that overflows is one that is dropped
-                params = self.model.bound(vector, image)
+                params = self.model.bound(vector, image.on_host())
         except ValueError:  # singular, or no number at all
             return self.retreat()
         if _overflowed(params, image):

@@ -158,6 +158,7 @@ def fit(
     state = partial(progress_of, trace, source, run, max_iter, tol, time.perf_counter())
     done = partial(finish, trace, callback, state)
     stats = None
+    params = _placed(model, source, params)
     try:
         # Threads of BLAS would go on spinning between passes, and asking for one costs as much as a pass over few rows.
         with one_blas_thread() if source.n_features <= NARROW else nullcontext():
@@ -179,6 +180,7 @@ def fit(
                     return done(image, settled, converged=True, stats=stats)
                 # A leap may land where it gains little by chance: plain steps decide whether the fit has settled.
                 params = image if trace.rests(tol) and trace.steady < 2 else step.advance(params, image, trace.gain)
+                params = _placed(model, source, params)
                 if checkpoint is not None:
                     checkpoint.offer(params, trace, step, source)
     except KeyboardInterrupt:
@@ -187,6 +189,11 @@ def fit(
         return done(step.safe(params), interrupted_after(trace), interrupted=True, stats=stats)
     reason = Note("max_iter", "max_iter={max_iter} steps were taken", max_iter=max_iter)
     return done(step.safe(params), reason, stats=stats)
+
+
+def _placed(model: Model, source: Source, params: Any) -> Any:
+    """The parameters where the rows are computed on."""
+    return params if source.device is None else model.place(params, source.device)
 
 
 def interrupted_after(trace: Trace) -> Note:
@@ -247,4 +254,5 @@ def finish(
             callback(last)
         except KeyboardInterrupt:
             interrupted = True
-    return Fit(params, trace, reason, converged, interrupted, stats=stats)
+    stats = None if stats is None else stats.on_host()
+    return Fit(params.on_host(), trace, reason, converged, interrupted, stats=stats)

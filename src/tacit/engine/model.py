@@ -12,6 +12,7 @@ from ..notes import Note
 if TYPE_CHECKING:
     from ..source.block import Block
     from ..source.source import Source
+    from .coordinates import Coordinates
     from .trace import Trace
 
 __all__ = ["Model", "SingularError"]
@@ -79,6 +80,10 @@ class Model:
         """The records that the units of a block begin with, arrays of one row per unit; `e_step` changes them in place."""
         raise NotImplementedError(f"{type(self).__name__} remembers nothing.")
 
+    def place(self, params: Any, device: Any) -> Any:
+        """The parameters, with what is large on a device while a fit runs there; by default all stay in NumPy."""
+        return params
+
     def mend(self, source: Source, stats: Any, params: Any, image: Any) -> Any:
         """The image of an M-step, mended where no sum tells how to, such as a class that no row joined."""
         return image
@@ -108,6 +113,23 @@ class Model:
     def prior_slope(self, params: Any) -> tuple[Any, Any]:
         """Gradient and curvature of the log prior; by default there is none."""
         return 0.0, 0.0
+
+    # The view in which parameters have a density
+
+    def coordinates(self, params: Any) -> Coordinates:
+        """A view without constraints that is one to one, with the volume that it stretches."""
+        raise NotImplementedError(f"{type(self).__name__} has no coordinates that are one to one.")
+
+    def score(self, stats: Any, params: Any) -> Any:
+        """Gradient of the log-likelihood by the parameters, from statistics of the E-step at them, as `Coordinates.pull` takes it.
+
+        By Fisher's identity it is that of the expected log density of rows and what is hidden, which the statistics tell.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no gradient from statistics.")
+
+    def prior_score(self, params: Any) -> Any:
+        """Gradient of the log prior, in the same form; None is 0."""
+        raise NotImplementedError(f"{type(self).__name__} has no gradient of its prior.")
 
     # What was learned
 

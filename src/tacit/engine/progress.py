@@ -56,6 +56,11 @@ class Progress:
         return self.step * self.n_rows / self.seconds if self.seconds > 0 else 0.0
 
     @property
+    def figures(self) -> list[str]:
+        """What a bar tells of the step."""
+        return [f"{self.objective:.6g} per row"]
+
+    @property
     def seconds_left(self) -> float | None:
         """A guess at the seconds that remain, or None."""
         if self.steps_left is None or not self.step:
@@ -110,7 +115,7 @@ class ProgressBar:
         full = round(share * self.width)
         run = f" start {progress.run}/{progress.n_runs}" if progress.n_runs > 1 else ""
         bar = "█" * full + "░" * (self.width - full)
-        parts = [f"{self.label}{run} {bar} step {progress.step}", f"{progress.objective:.6g} per row"]
+        parts = [f"{self.label}{run} {bar} step {progress.step}", *progress.figures]
         if progress.rate:
             parts += [f"{_short(progress.rate)} rows/s", f"{_short(peak_memory())}B"]
         if progress.seconds_left is not None and not progress.done:

@@ -53,7 +53,7 @@ def _better(model: Model, candidate: Fit, best: Fit | None) -> bool:
 
 def short_runs(
     model: Model, sample: Block, init: Callable[[], Any], *, n_starts: int | None = None, n_steps: int = 10,
-    taken: list[Lead] | None = None,
+    taken: list[Lead] | None = None, device: Any = None,
 ) -> Any:  # fmt: skip
     """Best of `n_starts` runs of `n_steps` steps on a sample of rows, each from ``init()``; the parameters it reached.
 
@@ -74,10 +74,12 @@ def short_runs(
         Steps of each.
     taken : list, optional
         Is given what led to the best run.
+    device : torch.device, optional
+        Where the runs compute; default the CPU.
     """
     if model.one_start or (sample.labels >= 0).all():
         return init()
-    source = as_source(sample)
+    source = as_source(sample, device=device)
     failures: list[str] = []
     best: Any = None
     for _ in range(n_starts or (20 if len(sample) <= 1000 else 8)):

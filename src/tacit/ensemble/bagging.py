@@ -6,16 +6,18 @@ f(x) = Σ_b f_b(x) / B
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn import ensemble
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _num_samples, check_is_fitted
 
+from ..base.rows import Saved
 from ..base.supervised import coded_classes
 from ..base.targets import refuse_text
 from ..checks import check_weight
+from ..declared import SQUARES, Flag, Listed, Names, Numbers, Part, Spec, Whole
 from ..frames import CONTAINERS, check_names, package
 from ..tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -61,8 +63,36 @@ class _OfCells:
         return found
 
 
-class _Bagging:
-    """What both have beside scikit-learn's: tables stay tables, so that columns keep their types, and the error out of bag."""
+class _Bagging(Saved):
+    """What both have beside scikit-learn's: tables stay tables, so that columns keep their types; files; the error out of bag."""
+
+    _saved: ClassVar[dict[str, Spec]] = Saved._saved | {
+        "estimators_": Listed(Part(Saved), size="b"),
+        "estimators_features_": Listed(Numbers("m", low=0, below="d", kind="i"), size="b"),
+        "oob_score_": Numbers(needed=False, high=SQUARES),
+        "_seeds": Numbers("b", low=0, kind="i"),
+        "_n_samples": Whole(1, size="n"),
+        "_max_samples": Whole(1),
+        "_max_features": Whole(1),
+        "_sample_weight": Numbers("n", low=0, high=SQUARES, optional=True),
+        "_framed": Flag(),
+    }
+
+    def _check_settings(self) -> None:
+        model: Any = self
+        model._validate_params()
+
+    def _check_savable(self) -> None:
+        for each in getattr(self, "estimators_", ()):
+            if not isinstance(each, Saved):
+                raise TypeError(
+                    f"a model file cannot hold the {type(each).__name__} of {type(each).__module__.partition('.')[0]} that "
+                    f"{type(self).__name__} was fitted of; use an estimator of tacit, or joblib.dump."
+                )
+
+    def _check_loaded(self) -> None:
+        model: Any = self
+        model._validate_estimator(model._get_estimator())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Any:
         """Fit the estimators.
@@ -159,8 +189,7 @@ class _Bagging:
 class BaggingClassifier(_Bagging, ensemble.BaggingClassifier):
     """Bagging of classifiers: scikit-learn's, of tacit's decision trees where no estimator is given.
 
-    Of tables, estimators are given tables: columns keep their types. `tacit.save` does not write it, since its estimators may be
-    of any library; `joblib.dump` does.
+    Of tables, estimators are given tables: columns keep their types. `tacit.save` writes it where its estimators are tacit's own.
 
     Parameters
     ----------
@@ -186,6 +215,12 @@ class BaggingClassifier(_Bagging, ensemble.BaggingClassifier):
     >>> bool(BaggingClassifier(n_estimators=25, random_state=0).fit(X, y).oob_curve(X, y)[-1] < 0.08)
     True
     """
+
+    _saved: ClassVar[dict[str, Spec]] = _Bagging._saved | {
+        "classes_": Names("K", labels=True),
+        "n_classes_": Whole(1, size="K"),
+        "oob_decision_function_": Numbers("n K", low=0, high=1, beside=(np.nan,), needed=False),
+    }
 
     def _get_estimator(self) -> Any:
         return DecisionTreeClassifier() if self.estimator is None else self.estimator
@@ -220,8 +255,7 @@ class BaggingClassifier(_Bagging, ensemble.BaggingClassifier):
 class BaggingRegressor(_Bagging, ensemble.BaggingRegressor):
     """Bagging of regressors: scikit-learn's, of tacit's decision trees where no estimator is given.
 
-    Of tables, estimators are given tables: columns keep their types. `tacit.save` does not write it, since its estimators may be
-    of any library; `joblib.dump` does.
+    Of tables, estimators are given tables: columns keep their types. `tacit.save` writes it where its estimators are tacit's own.
 
     Parameters
     ----------
@@ -248,6 +282,10 @@ class BaggingRegressor(_Bagging, ensemble.BaggingRegressor):
     >>> bool(curve[-1] < curve[4])
     True
     """
+
+    _saved: ClassVar[dict[str, Spec]] = _Bagging._saved | {
+        "oob_prediction_": Numbers("n | n o", high=SQUARES, beside=(np.nan,), needed=False),
+    }
 
     def _get_estimator(self) -> Any:
         return DecisionTreeRegressor() if self.estimator is None else self.estimator

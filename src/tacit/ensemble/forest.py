@@ -174,9 +174,9 @@ class ForestEstimator(Grown):
         self.n_drawn_ = self._draws(len(X)) if self.bootstrap else 0
         seeds = np.array([rng.randint(2**31 - 1) for _ in range(n_more)], dtype=np.int64)
         threads = thread_count(self.n_jobs)
-        ranked = Ranked.of(X, [len(levels) for levels in self.levels_] or None, threads)
         monotone = monotone_of(self, self.n_outputs_, int(targets.n_classes.max()))
         rules = rules_of(self, len(X), float(weight.sum()), monotone)
+        ranked = Ranked.of(X, [len(levels) for levels in self.levels_] or None, threads, rules)
         if len(X) > 1:
             _ = ranked.by_row  # made once, before threads ask for it
         new = all_of(lambda seed: self._tree(ranked, targets, weight, rules, int(seed)), seeds, threads)

@@ -304,6 +304,9 @@ class NegativeBinomial(LinearFamily):
     def scipy(self, params: NegativeBinomialParams) -> tuple[str, dict[str, Any]]:
         return "nbinom", {"n": params.size, "p": self.value(params)[0]}
 
+    def score(self, stats: Any, params: NegativeBinomialParams) -> Any:
+        return Family.score(self, stats, params)  # what statistics tell of sizes is a sum over cells
+
     def free(self, params: NegativeBinomialParams) -> np.ndarray:
         """Square roots of means and, where they are learned, log sizes."""
         learned = () if self.exact else (np.log(params.size).ravel(),)

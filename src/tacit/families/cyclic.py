@@ -15,9 +15,10 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..declared import Numbers, declare
+from ..engine.coordinates import Real, Record
 from ..kernels import backend, host, kernel, lazy
 from ..source.block import Block
-from .family import occupied, recalled
+from .family import Family, occupied, recalled
 from .laws import LevelLaw
 from .linear import CellStats, LinearFamily
 
@@ -156,6 +157,12 @@ class VonMises(LinearFamily):
 
     def log_prior(self, params: VonMisesParams) -> float:
         return -self.smoothing * float(self._log_shares(params)[1].sum()) if self.smoothing else 0.0
+
+    def coordinates(self, params: VonMisesParams) -> Record:
+        return Record(params, cos=Real(params.cos, proper=False), sin=Real(params.sin, proper=False))
+
+    def score(self, stats: Any, params: VonMisesParams) -> Any:
+        return Family.score(self, stats, params)  # cells were turned about
 
     def free(self, params: VonMisesParams) -> np.ndarray:
         return np.concatenate([params.cos.ravel(), params.sin.ravel()])

@@ -3,6 +3,7 @@
 Σ_k = S_k / N_k,   S_k = Σ_i r_ik E[(x_i − μ_k)(x_i − μ_k)ᵀ];   tied: Σ = Σ_k S_k / Σ_k N_k
 """
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +13,14 @@ from scipy.special import multigammaln, softmax
 
 from ..arrays import Arrays, record
 from ..declared import SQUARES, Numbers, declare
-from ..kernels import EXPECT, MOMENTS, backend, cast, kernel
+from ..engine.coordinates import Record
+from ..kernels import EXPECT, MOMENTS, backend, cast, kernel, on_device, zeros
 from ..kernels.layout import pack_strips, strip_width
 from ..source.block import Block
 from .family import Pass, occupied
 from .gaussian import LOG_2PI, WEAK, Gaussian, GaussianParams, incomplete_rows, invert_triangle
 from .predictive import MultivariatePredictive
+from .scores import dense_prior_score, dense_score, gaussian_coordinates
 
 __all__ = ["DenseStats", "FullGaussian", "FullParams", "TiedGaussian", "about_origin", "class_means"]
 
@@ -50,7 +53,11 @@ class FullParams(GaussianParams):
     @cached_property
     def triangle(self) -> np.ndarray:
         """P_k with Σ_k⁻¹ = P_k P_kᵀ."""
-        return invert_triangle(np.linalg.cholesky(self.covariance))
+        return self._roots[0]
+
+    @cached_property
+    def _roots(self) -> tuple:
+        return kernel("roots", backend(self.covariance))(self.covariance)
 
     @cached_property
     def form(self) -> tuple:
@@ -59,10 +66,11 @@ class FullParams(GaussianParams):
 
     def strips(self, log_unit: float) -> tuple:
         """Strips of P, (μ − o)P, log|P| − ½ d log_unit, strip width."""
-        d = self.mean.shape[1]
-        width = strip_width(d)
-        shift = np.einsum("ki,kij->kj", self.shift, self.triangle)
-        return pack_strips(self.triangle, width), shift, _constant(self.triangle, d, log_unit), width
+        d, (triangle, log_root) = self.mean.shape[1], self._roots
+        width, which = strip_width(d), backend(triangle)
+        # On a device the triangles stay as they are.
+        strips = pack_strips(triangle, width) if which == "cpu" else triangle
+        return strips, kernel("project", which)(self.shift, triangle), log_root - 0.5 * d * log_unit, width
 
 
 @record
@@ -114,6 +122,15 @@ class DenseGaussian(Gaussian):
         covariance = (lower @ np.swapaxes(lower, -1, -2)) * (root[:, None] * root)
         mean = params.origin + mean.reshape(params.mean.shape) * root
         return self.params(mean, self.clip(covariance, params.scale), params.origin, params.scale)
+
+    def coordinates(self, params: Any) -> Record:
+        return gaussian_coordinates(self, params)
+
+    def score(self, stats: DenseStats, params: Any) -> dict[str, np.ndarray]:
+        return dense_score(stats, params)
+
+    def prior_score(self, params: Any) -> Any:
+        return None if self.prior is None else dense_prior_score(self.prior.over(params.mean.shape[1]), params)
 
     def with_prior_rows(self, stats: DenseStats, params: Any) -> Any:
         """Statistics with the rows that the prior is worth, and what the scatter of each class is divided by.
@@ -176,7 +193,7 @@ class DenseGaussian(Gaussian):
     def _incomplete(self, params: Any, block: Block, rest: tuple) -> tuple[float, Any]:
         """The pass over rows with missing cells."""
         k, d = params.mean.shape
-        s0, s1, s2 = np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d))
+        s0, s1, s2 = np.zeros(k), np.zeros((k, d)), zeros((k, d, d), params.dense)
         loglik = kernel("conditional", backend(block.X))(*incomplete_rows(block), *params.posterior, *rest, s0, s1, s2)
         return loglik, DenseStats(*about_origin(params.shift, s0, s1, s2))
 
@@ -206,11 +223,9 @@ def drawn_dof(scatter: np.ndarray, degrees: np.ndarray, target: np.ndarray, rng:
     return float(rng.choice(worth[:, 0], p=softmax(fit)))
 
 
-def about_origin(shift: np.ndarray, s0: np.ndarray, s1: np.ndarray, s2: np.ndarray) -> tuple[np.ndarray, ...]:
+def about_origin(shift: np.ndarray, s0: np.ndarray, s1: np.ndarray, s2: Any) -> tuple[Any, ...]:
     """Moments about class means, where kernels keep them small, carried to the origin, where they add up."""
-    cross = shift[:, :, None] * s1[:, None, :]
-    outer = shift[:, :, None] * shift[:, None, :]
-    return s0, s1 + s0[:, None] * shift, s2 + cross + cross.transpose(0, 2, 1) + s0[:, None, None] * outer
+    return kernel("centre_moments", backend(s2))(shift, s0, s1, s2)
 
 
 def class_means(stats: Any, params: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -239,7 +254,7 @@ class FullGaussian(DenseGaussian):
 
     def _complete(self, params: FullParams, block: Block, rest: tuple) -> tuple[float, Any]:
         k, d = params.mean.shape
-        X, out = self.rows(params, block), (np.zeros(k), np.zeros((k, d)), np.zeros((k, d, d)))
+        X, out = self.rows(params, block), (np.zeros(k), np.zeros((k, d)), zeros((k, d, d), params.covariance))
         form = cast(params.form, X)
         loglik = kernel("full", backend(X))(X, block.patterns.complete, params.origin, *form, *rest, *out)
         return loglik, DenseStats(*out)
@@ -247,8 +262,9 @@ class FullGaussian(DenseGaussian):
     def m_step(self, stats: DenseStats, params: FullParams) -> FullParams:
         stats, divisor = self.with_prior_rows(stats, params)
         alive, count, shift = class_means(stats, params)
-        covariance = stats.second / count[:, None, None]
-        covariance -= shift[:, :, None] * shift[:, None, :]
+        if not alive.all():
+            stats, params = stats.on_host(), params.on_host()
+        covariance = kernel("within", backend(stats.second))(stats.second, count, shift)
         if self.prior is not None:
             covariance *= (count / divisor)[:, None, None]
         # With every class alive, which is the rule, there is nothing to pick and copy.
@@ -258,6 +274,11 @@ class FullGaussian(DenseGaussian):
             covariance[alive] = self.clip(covariance[alive], params.scale)
             covariance[~alive] = params.covariance[~alive]
         return FullParams(params.origin + shift, covariance, params.origin, params.scale)
+
+    def place(self, params: FullParams, device: Any) -> FullParams:
+        if type(self) is not FullGaussian or self.prior is not None or backend(params.covariance) == "torch":
+            return params
+        return replace(params, covariance=on_device(params.covariance, device))
 
     def evidence(self, stats: DenseStats, params: FullParams) -> tuple:
         """Number, mean and scatter of the rows of each class."""

@@ -11,11 +11,13 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..declared import SQUARES, Numbers, declare
 from ..engine import SingularError
+from ..engine.coordinates import Record
 from ..kernels import backend, cast, kernel
 from ..source.block import Block
 from .family import Family, Pass, occupied
 from .gaussian import LOG_2PI, SINGULAR, WEAK, Gaussian, GaussianParams
 from .predictive import Predictive
+from .scores import diagonal_prior_score, diagonal_score, gaussian_coordinates
 
 __all__ = ["DiagonalGaussian", "SphericalGaussian"]
 
@@ -197,6 +199,19 @@ class DiagonalGaussian(Gaussian):
         covariance = np.exp(log_variance).reshape(params.covariance.shape)
         return self.params(mean, np.maximum(covariance, self.least(params)), params.origin, params.scale)
 
+    def coordinates(self, params: DiagonalParams) -> Record:
+        return gaussian_coordinates(self, params)
+
+    def score(self, stats: DiagonalStats, params: DiagonalParams) -> dict[str, np.ndarray]:
+        mean, variance = diagonal_score(stats, params)
+        return {"mean": mean, "covariance": self.over_columns(variance)}
+
+    def prior_score(self, params: DiagonalParams) -> Any:
+        if self.prior is None:
+            return None
+        mean, of_mean, of_variance = diagonal_prior_score(self.prior.over(params.mean.shape[1]), params)
+        return {"mean": mean, "covariance": of_mean + of_variance}
+
     def n_parameters(self, params: DiagonalParams) -> int:
         return 2 * params.mean.size
 
@@ -230,6 +245,13 @@ class SphericalGaussian(DiagonalGaussian):
         prior = self._one_variance(self.prior)
         means = prior.over(params.mean.shape[1]).log_prob_mean(params.mean, params.variance)
         return float(means.sum() + prior.log_prob_variance(params.covariance[:, None])[:, 0].sum())
+
+    def prior_score(self, params: DiagonalParams) -> Any:
+        if self.prior is None:
+            return None
+        prior = self._one_variance(self.prior).over(params.mean.shape[1])
+        mean, of_mean, of_variance = diagonal_prior_score(prior, params)
+        return {"mean": mean, "covariance": of_mean.sum(axis=1) + of_variance[:, 0]}
 
     def _one_variance(self, prior: Any) -> Any:
         if np.ptp(prior.shape) > 0 or np.ptp(prior.scale) > 0:

@@ -15,6 +15,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from ..arrays import Arrays, record
 from ..declared import SQUARES, Numbers, Text, Whole, declare
+from ..engine.coordinates import Positive, Real, Record, Shared
 from ..kernels import backend, host, kernel
 from ..source.block import Block, Patterns
 from .family import Family, Pass, draw_classes, occupied
@@ -276,6 +277,25 @@ class FactorGaussian(Gaussian):
         noise = noise * (1.0 if self.noise_type == "diagonal" else params.noise / params.noise[:, :1])
         mean, loading = shift.reshape(params.mean.shape) * root, loading.reshape(params.loading.shape) * root[:, None]
         return self.floored(params.origin + mean, loading, noise, params.origin, params.scale)
+
+    def coordinates(self, params: FactorParams) -> Record:
+        """As `free`, which is one to one but for rotations of the factors."""
+        root, proper = np.sqrt(params.scale), self.prior is not None
+        loading = Real(params.loading, unit=root[:, None], proper=proper)
+        if self.noise_type == "diagonal":
+            noise: Any = Positive(params.noise, params.scale, proper)
+        else:
+            noise = Shared(params.noise / params.noise[:, :1] * params.scale.mean(), proper)
+        return Record(params, mean=Real(params.mean, params.origin, root, proper), loading=loading, noise=noise)
+
+    def score(self, stats: FactorStats, params: FactorParams) -> dict[str, np.ndarray]:
+        gram, count = unpack(stats.gram)[:, :-1], stats.gram[:, :-1, 0]
+        slope = np.concatenate([params.shift[..., None], params.loading], axis=2)
+        fitted = np.einsum("kdij,kdj->kdi", gram, slope)
+        rest = stats.square - (slope * (2.0 * stats.cross - fitted)).sum(axis=2)
+        rise = (stats.cross - fitted) / params.noise[..., None]
+        noise = 0.5 * (rest / params.noise - count) / params.noise
+        return {"mean": rise[..., 0], "loading": rise[..., 1:], "noise": noise}
 
     # What the classes are
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..declared import Numbers, Part, Spec
+from ..engine.coordinates import Coordinates
 from ..kernels import EXPECT, MOMENTS, SCORE, backend, empty, flipped, host, kernel, rows_on_host
 from ..source.block import Block
 from .distribution import Distribution, learn, posterior_of
@@ -184,6 +185,10 @@ class Family:
     def m_step(self, stats: Any, params: Any) -> Any:
         """Parameters that maximise the expected log-likelihood; classes without rows keep theirs."""
         raise NotImplementedError
+
+    def place(self, params: Any, device: Any) -> Any:
+        """The parameters, with what is large on a device while a fit runs there; by default all stay in NumPy."""
+        return params
 
     def e_step(self, params: Any, log_weight: np.ndarray, block: Block) -> Pass:
         """Responsibilities under class weights and the statistics they give: (loglik, counts, stats).
@@ -424,6 +429,20 @@ class Family:
     def bound(self, vector: np.ndarray, params: Any) -> Any:
         """The parameters that `free` made into a vector, valid for any vector; the rest is taken from `params`."""
         return params.from_vector(vector)
+
+    def coordinates(self, params: Any) -> Coordinates:
+        """Parameters as a vector that is one to one; see `tacit.engine.coordinates`."""
+        raise NotImplementedError(f"{type(self).__name__} has no coordinates that are one to one.")
+
+    def score(self, stats: Any, params: Any) -> Any:
+        """Gradient by the parameters of the expected log density that statistics tell, by name of the field."""
+        raise NotImplementedError(f"{type(self).__name__} has no gradient from statistics.")
+
+    def prior_score(self, params: Any) -> Any:
+        """Gradient of the log prior, by name of the field; None is 0."""
+        if self.prior is None:
+            return None
+        raise NotImplementedError(f"{type(self).__name__} has no gradient of its prior.")
 
     def n_parameters(self, params: Any) -> int:
         """Free parameters of all classes together."""

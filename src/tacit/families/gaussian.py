@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dtrtri
 
 from ..arrays import Arrays, record
 from ..declared import SQUARES, Numbers, declare
 from ..engine import SingularError
 from ..kernels import backend, flipped, host, kernel, lazy
+from ..kernels.dense import invert_triangle
 from ..source.block import Block
 from .family import OnePassFamily, centred, draw_classes, recalled
 from .laws import Law, NormalLaw
@@ -75,13 +75,6 @@ def location_and_scale(block: Block) -> Pair:
     return recalled(block, "location", make)
 
 
-def invert_triangle(lower: np.ndarray) -> np.ndarray:
-    """L⁻ᵀ: the upper triangle P with P Pᵀ = (L Lᵀ)⁻¹, for one matrix or a stack of them."""
-    if lower.ndim == 3:
-        return np.array([invert_triangle(matrix) for matrix in lower])
-    return dtrtri(lower.T, lower=0)[0]
-
-
 @record
 class GaussianParams(Arrays):
     """Parameters of Gaussian classes.
@@ -108,11 +101,11 @@ class GaussianParams(Arrays):
     @cached_property
     def posterior(self) -> Any:
         """What the conditional kernels need: means, precisions, covariances and log determinants."""
-        triangle = invert_triangle(np.linalg.cholesky(self.dense))
-        precision = triangle @ triangle.transpose(0, 2, 1)
-        log_det = -2.0 * np.log(np.diagonal(triangle, axis1=1, axis2=2)).sum(axis=1)
+        triangle, log_root = kernel("roots", backend(self.dense))(self.dense)
+        precision = triangle @ triangle.swapaxes(1, 2)
         # A copy: what is read-only (a tied covariance of one class) would have the kernels compiled once more.
-        return self.mean, precision, np.array(self.dense, order="C"), log_det
+        dense = np.array(self.dense, order="C") if backend(self.dense) == "cpu" else self.dense
+        return self.mean, precision, dense, -2.0 * log_root
 
     @property
     def shift(self) -> np.ndarray:
@@ -350,25 +343,11 @@ class Gaussian(OnePassFamily):
         return rng.standard_normal((*classes.shape, params.mean.shape[1]))
 
     def clip(self, covariance: np.ndarray, scale: np.ndarray) -> np.ndarray:
-        """The nearest covariances, in likelihood, with no direction below the floor.
-
-        The maximum of −log|Σ| − tr(Σ⁻¹S) under Σ ⪰ floor·diag(scale) clips the eigenvalues of S, in units of scale.
-        """
-        if self.floor == 0 and (np.diagonal(covariance, axis1=-2, axis2=-1) <= 1e-13 * scale).any():
+        """The nearest covariances, in likelihood, with no direction below the floor."""
+        found = kernel("clip", backend(covariance))(covariance, scale, self.floor)
+        if found is None:
             raise SingularError(SINGULAR)
-        try:
-            # Costs a tenth of the eigenvalues and nearly always settles the matter.
-            np.linalg.cholesky(covariance - np.diag(self.floor * scale))
-        except np.linalg.LinAlgError:
-            if self.floor == 0:
-                raise SingularError(SINGULAR) from None
-        else:
-            return covariance
-        root = np.sqrt(scale)
-        value, vector = np.linalg.eigh(covariance / (root[:, None] * root))
-        value = np.maximum(value, np.maximum(self.floor, 1e-13 * value[..., -1:]))
-        clipped = (vector * value[..., None, :]) @ np.swapaxes(vector, -1, -2)
-        return clipped * (root[:, None] * root)
+        return found
 
 
 def _above(covariance: np.ndarray, scale: np.ndarray, least: float) -> bool:

@@ -80,8 +80,8 @@ class QuantileLaw(Law):
 
     discrete = False
 
-    def parts(self, q: float) -> np.ndarray:
-        """The q-quantile of every cell under every class."""
+    def parts(self, q: Any) -> np.ndarray:
+        """The q-quantile of every cell under every class; q may differ from cell to cell, (m, 1)."""
         raise NotImplementedError
 
     def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
@@ -145,7 +145,7 @@ class NormalLaw(QuantileLaw):
         super().__init__(means, variances)
         self.width = np.sqrt(variances)
 
-    def parts(self, q: float) -> np.ndarray:
+    def parts(self, q: Any) -> np.ndarray:
         return self.means + ndtri(q) * self.width
 
     def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
@@ -168,7 +168,7 @@ class LogNormalLaw(QuantileLaw):
     def given(self) -> tuple:
         return self.log.given
 
-    def parts(self, q: float) -> np.ndarray:
+    def parts(self, q: Any) -> np.ndarray:
         return np.exp(self.log.parts(q))
 
     def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
@@ -194,7 +194,7 @@ class StudentLaw(QuantileLaw):
     def given(self) -> tuple:
         return self.means, self.width, self.df
 
-    def parts(self, q: float) -> np.ndarray:
+    def parts(self, q: Any) -> np.ndarray:
         return self.means + stdtrit(self.df, q) * self.width
 
     def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
@@ -228,7 +228,7 @@ class ScipyLaw(QuantileLaw):
     def discrete(self) -> bool:  # type: ignore[override]
         return hasattr(self._law().dist, "pmf")
 
-    def parts(self, q: float) -> np.ndarray:
+    def parts(self, q: Any) -> np.ndarray:
         return self._law().ppf(q)
 
     def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
@@ -265,6 +265,15 @@ class LevelLaw(Law):
     def levels(self, column: int, weight: np.ndarray) -> np.ndarray:
         """Probabilities of the levels of the cells of a column, (cells, levels)."""
         return weight[self.columns == column] @ self.shares[column]
+
+    def drawn(self, weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Codes of levels, drawn for every cell."""
+        out = np.empty(len(weight))
+        for j in np.unique(self.columns):
+            reached = np.cumsum(self.levels(j, weight), axis=1)
+            place = (rng.random((len(reached), 1)) * reached[:, -1:] >= reached).sum(axis=1)
+            out[self.columns == j] = np.minimum(place, reached.shape[1] - 1)
+        return out
 
     def _best(self, weight: np.ndarray, function: str) -> np.ndarray:
         out = np.empty(len(weight))
@@ -322,8 +331,8 @@ class OrderedLaw(LevelLaw):
         out = np.empty(len(weight))
         for j in np.unique(self.columns):
             here = self.columns == j
-            reached = np.cumsum(weight[here] @ self.shares[j], axis=1) >= q * (1.0 - 1e-12)
-            out[here] = np.where(reached.any(axis=1), reached.argmax(axis=1), self.shares[j].shape[1] - 1)
+            reached = np.cumsum(self.levels(j, weight), axis=1) >= q * (1.0 - 1e-12)
+            out[here] = np.where(reached.any(axis=1), reached.argmax(axis=1), reached.shape[1] - 1)
         return out
 
 

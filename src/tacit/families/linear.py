@@ -6,7 +6,7 @@ Divergence and entropy follow from E[T] alone:
     KL(p ‖ q) = Σ_j (η_p − η_q)·E_p[T] − A(η_p) + A(η_q),    H(p) = Σ_j A(η_p) − η_p·E_p[T] − E_p[c]
 """
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..declared import Numbers, declare
+from ..engine.coordinates import Positive, Probability, Record, Simplex
 from ..kernels import backend, kernel
 from ..kernels.layout import level_columns
 from ..source.block import Block
@@ -155,6 +156,21 @@ class LinearFamily(OnePassFamily):
         slope, offset = self.form(params)
         return -(slope * self.expected(params) + offset).sum(axis=1)
 
+    def coordinates(self, params: Any) -> Record:
+        """Logs: parameters are positive."""
+        proper = self.prior is not None
+        return Record(params, **{name: Positive(array, proper=proper) for name, array in params.items()})
+
+    def score(self, stats: CellStats, params: Any) -> dict[str, np.ndarray]:
+        """From A and b, of which a number changes those of its own column only: all columns are moved at once."""
+        found = {}
+        for name, value in params.items():
+            step = 1e-5 * np.minimum(np.abs(value), np.maximum(np.abs(1.0 - value), 1e-12))
+            above, below = (self.form(replace(params, **{name: value + sign * step})) for sign in (1.0, -1.0))
+            rise = (above[0] - below[0]) * stats.total + (above[1] - below[1]) * stats.count
+            found[name] = rise.reshape(len(value), -1, value.shape[1]).sum(axis=1) / (2.0 * step)
+        return found
+
     def n_parameters(self, params: Any) -> int:
         return sum(array.size for _, array in params.items())
 
@@ -234,6 +250,14 @@ class ProbabilityFamily(QuotientFamily):
         successes, failures = (rng.standard_gamma(seen + more) for seen, more in zip(evidence, prior))
         return self.at(successes / np.maximum(successes + failures, np.finfo(float).tiny))
 
+    def coordinates(self, params: ProbabilityParams) -> Record:
+        """Log odds; without a prior it is the flat one."""
+        return Record(params, probability=Probability(params.probability))
+
+    def prior_score(self, params: ProbabilityParams) -> Any:
+        (a, b), p = self.pseudo, params.probability
+        return {"probability": a / p - b / (1.0 - p)}
+
     def free(self, params: ProbabilityParams) -> np.ndarray:
         """Angles: probabilities near 0 and 1 stay there, where log odds would run away."""
         return np.arcsin(np.sqrt(params.probability)).ravel()
@@ -271,6 +295,10 @@ class RateFamily(QuotientFamily):
         weak = 0.5, 0.5 * exposure.sum(axis=0) / np.maximum(events.sum(axis=0), 0.5)
         shape, rate = weak if self.prior is None else (self.prior.shape, self.prior.rate)
         return self.at(rng.standard_gamma(events + shape) / np.maximum(exposure + rate, np.finfo(float).tiny))
+
+    def prior_score(self, params: RateParams) -> Any:
+        shape, rate = self.pseudo
+        return {"rate": shape / params.rate - rate}
 
     def free(self, params: RateParams) -> np.ndarray:
         """Log rates."""
@@ -353,6 +381,21 @@ class LevelFamily(OnePassFamily):
             if not pushed.any():
                 return np.where(low, self.floor, rest)
             low |= pushed
+
+    def coordinates(self, params: ProbabilityParams) -> Record:
+        """Contrasts of logs; without a prior it is the flat one."""
+        groups = columns_of(self.levels(params.probability.shape[1]))
+        shares = Simplex(params.probability, groups, alpha=1.0 if self.prior is None else None)
+        return Record(params, probability=shares)
+
+    def score(self, stats: CellStats, params: ProbabilityParams) -> dict[str, np.ndarray]:
+        return {"probability": stats.total / np.exp(params.log_probability)}
+
+    def prior_score(self, params: ProbabilityParams) -> Any:
+        if self.prior is None:
+            return None
+        pseudo = self.spread(self.prior, params.probability.shape[1]).pseudo
+        return {"probability": pseudo / np.exp(params.log_probability)}
 
     def free(self, params: ProbabilityParams) -> np.ndarray:
         """Square roots: levels near zero stay near zero, where logarithms would run away."""

@@ -77,6 +77,15 @@ class Noise:
     def redraw(self, params: Any, block: Block, resp: Any, rng: np.random.Generator) -> Any:
         return self.family.redraw(params, block, resp[:, :-1], rng)
 
+    def coordinates(self, params: Any) -> Any:
+        return self.family.coordinates(params)
+
+    def score(self, stats: Any, params: Any) -> Any:
+        return self.family.score(stats, params)
+
+    def prior_score(self, params: Any) -> Any:
+        return self.family.prior_score(params)
+
     def collapsed(self, params: Any, weight: np.ndarray) -> tuple[int, ...]:
         return self.family.collapsed(params, weight[:-1])
 

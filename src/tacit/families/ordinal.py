@@ -178,6 +178,9 @@ class Ordinal(Categorical):
         """Codes of unit variance: levels that are next to each other are close."""
         return Family.embed(self, block, rng)
 
+    def coordinates(self, params: Any) -> Any:
+        return Family.coordinates(self, params)
+
     def free(self, params: Any) -> np.ndarray:
         """Locations, the first cut of every column and the logs of the distances to the next."""
         gaps = [part for cuts in params.cuts for part in (cuts[:1], np.log(np.diff(cuts)))]

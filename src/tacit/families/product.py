@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..declared import Listed, Part, Whole, declare
+from ..engine.coordinates import Joined, Record
 from ..source.block import Block
 from .family import Family, Pass, draw_classes
 from .laws import JoinedLaw, Law
@@ -92,6 +93,9 @@ class Product(Family):
     def m_step(self, stats: Parts, params: Parts) -> Parts:
         each = zip(self.parts, stats.parts, params.parts)
         return Parts(tuple(family.m_step(s, p) for (family, _), s, p in each))
+
+    def place(self, params: Parts, device: Any) -> Parts:
+        return Parts(tuple(family.place(p, device) for (family, _), p in zip(self.parts, params.parts)))
 
     def redraw(self, params: Parts, block: Block, resp: Any, rng: np.random.Generator) -> Parts:
         return Parts(tuple(family.redraw(p, part, resp, rng) for family, p, part in self._each(params, block)))
@@ -179,6 +183,16 @@ class Product(Family):
         pieces = np.split(vector, np.cumsum(sizes)[:-1])
         each = zip(self.parts, pieces, params.parts)
         return Parts(tuple(family.bound(piece, p) for (family, _), piece, p in each))
+
+    def coordinates(self, params: Parts) -> Record:
+        return Record(params, parts=Joined([family.coordinates(p) for (family, _), p in zip(self.parts, params.parts)]))
+
+    def score(self, stats: Parts, params: Parts) -> dict[str, Any]:
+        each = zip(self.parts, stats.parts, params.parts)
+        return {"parts": [family.score(s, p) for (family, _), s, p in each]}
+
+    def prior_score(self, params: Parts) -> dict[str, Any]:
+        return {"parts": [family.prior_score(p) for (family, _), p in zip(self.parts, params.parts)]}
 
     def n_parameters(self, params: Parts) -> int:
         return sum(family.n_parameters(p) for (family, _), p in zip(self.parts, params.parts))

@@ -82,6 +82,12 @@ class Structured(Gaussian):
             "the posterior of covariances that share a part is no conjugate one per class; use map for its mode."
         )
 
+    def coordinates(self, params: Any) -> Any:
+        raise NotImplementedError(
+            f"covariances of structure {self.structure} have no coordinates that are one to one; "
+            "use full, tied, diag or spherical."
+        )
+
     def bound(self, vector: np.ndarray, params: Any) -> Any:
         return self.inside(super().bound(vector, params), params)
 

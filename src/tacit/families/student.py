@@ -24,13 +24,15 @@ from scipy.special import betaln, digamma, gammaln, polygamma
 
 from ..arrays import Arrays, record
 from ..declared import SQUARES, Either, Numbers, Text, declare
+from ..engine.coordinates import Positive, Record
 from ..kernels import backend, cast, kernel
 from ..source.block import Block
-from .dense import FullGaussian, FullParams, about_origin
+from .dense import DenseStats, FullGaussian, FullParams, about_origin
 from .family import Family, occupied
 from .gaussian import Pair, incomplete_rows, n_observed
 from .laws import Law, StudentLaw
 from .roots import increasing_root
+from .scores import dense_score, gaussian_coordinates
 from .structured import StructuredDense, without_empty
 from .structures import covariances, n_covariance_parameters
 
@@ -326,6 +328,24 @@ class StudentT(StructuredDense):
         return params.mean[classes] + (X - params.mean[classes]) / np.sqrt(u)[:, None]
 
     # Accelerators and counts
+
+    def coordinates(self, params: Any) -> Record:
+        if self.structure != "VVV" or self.df == "shared":
+            raise NotImplementedError(
+                f"StudentT of structure {self.structure} with df={self.df!r} has no coordinates that are one to one; "
+                "use full ones with df='free' or a number."
+            )
+        found = gaussian_coordinates(self, params)
+        df = {"df": Positive(params.df, 10.0, False)} if self.learns_df else {}
+        return Record(params, **found.fields, **df)
+
+    def score(self, stats: Any, params: Any) -> dict[str, np.ndarray]:
+        found = dense_score(DenseStats(stats.pull, stats.first, stats.second), params)
+        precision = np.linalg.inv(params.covariance)
+        found["covariance"] += 0.5 * (stats.pull - stats.count)[:, None, None] * precision
+        half = 0.5 * params.df
+        found["df"] = 0.5 * (stats.count * (1.0 - _phi(half)) + stats.log_u - stats.pull)
+        return found
 
     def free(self, params: Any) -> np.ndarray:
         """Means, log-Cholesky factors and 1/ν, in which the Gaussian is not far away."""

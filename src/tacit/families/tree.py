@@ -260,6 +260,9 @@ class ChowLiu(Categorical):
         levels = np.append(self.n_levels, 1)  # the last is what a root depends on
         return int(((levels[:-1] - 1) * levels[params.above]).sum())
 
+    def coordinates(self, params: Any) -> Any:
+        return Family.coordinates(self, params)
+
     def free(self, params: Any) -> np.ndarray:
         """Square roots, as of `Categorical`."""
         return np.sqrt(params.table).ravel()

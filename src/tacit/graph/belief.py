@@ -75,7 +75,7 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
         What `predict` predicts where it is not told; default is the last column.
     n_init : int, default=5
         Starts of EM, where variables are hidden; missing cells alone need one.
-    tol, max_iter, random_state, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    tol, max_iter, random_state, verbose, verbose_interval, convergence, accelerate, n_jobs, device, callback
         As in :class:`tacit.mixture.Mixture`.
 
     Attributes
@@ -392,6 +392,15 @@ class BeliefNetwork(LoopSettings, GraphQuestions, NetworkAnswers):
 
     def _params(self) -> NetworkParams:
         return self.params_
+
+    def _parameters(self, params: NetworkParams) -> dict[str, np.ndarray]:
+        """The tables of discrete variables, by what they tell."""
+        found, nodes = {}, self.nodes_
+        for i in np.flatnonzero(nodes.sizes).tolist():
+            given = ", ".join(str(nodes.names[j]) for j in nodes.parents[i])
+            cells = params.theta[nodes.offsets[i] : nodes.offsets[i + 1]]
+            found[f"P({nodes.names[i]}{' | ' if given else ''}{given})"] = cells.reshape(nodes.shape(i))
+        return found
 
     def _check_loaded(self) -> None:
         if len(self.schema_.columns) != self.n_features_in_ or len(self.origin_) != len(self.nodes_.names):

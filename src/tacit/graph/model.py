@@ -15,6 +15,7 @@ import numpy as np
 from ..arrays import Arrays, record
 from ..declared import Numbers, declare
 from ..engine import Model, SingularError
+from ..engine.coordinates import Record, Simplex
 from ..kernels import host
 from ..source import Block
 from .continuous import expected_moments, regressors, solve_moments
@@ -191,6 +192,30 @@ class NetworkModel(Model):
             return 0.0
         used = self.pseudo > 0
         return float(self.pseudo[used] @ np.log(np.maximum(params.theta[used], 1e-300)))
+
+    def coordinates(self, params: NetworkParams) -> Record:
+        """Contrasts of the logs of every distribution of a table."""
+        nodes = self.nodes
+        if self.gaussian:
+            raise NotImplementedError(
+                f"{nodes.names[self.gaussian[0]]!r} is continuous, and its regression has no prior."
+            )
+        groups = [
+            slice(start, start + nodes.cards[i])
+            for i in range(len(nodes.names))
+            for start in range(int(nodes.offsets[i]), int(nodes.offsets[i + 1]), int(nodes.cards[i]))
+        ]
+        return Record(params, theta=Simplex(params.theta, groups, alpha=1.0 + self._pseudo))
+
+    @property
+    def _pseudo(self) -> Any:
+        return 0.0 if self.pseudo is None else self.pseudo
+
+    def score(self, stats: NetworkStats, params: NetworkParams) -> dict[str, np.ndarray]:
+        return {"theta": stats.counts / np.maximum(params.theta, 1e-300)}
+
+    def prior_score(self, params: NetworkParams) -> dict[str, np.ndarray]:
+        return {"theta": self._pseudo / np.maximum(params.theta, 1e-300)}
 
     def posterior(self, params: NetworkParams, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Log densities of rows; there is no class of a row, so that its probability is 1."""

@@ -13,7 +13,7 @@ import numpy as np
 
 __all__ = [
     "EXPECT", "KERNELS", "MOMENTS", "SCORE", "backend", "cast", "empty", "flipped", "host", "integers", "kernel",
-    "lazy", "renamed", "rows_on_host",
+    "lazy", "on_device", "renamed", "rows_on_host", "zeros",
 ]  # fmt: skip
 
 HOMES = {
@@ -25,6 +25,7 @@ HOMES = {
     "crf": ("label_scores", "label_slopes"),
     "crf_online": ("gradient_pass", "mistake_pass"),
     "counting": ("family_scores", "independence", "pack"),
+    "dense": ("centre_moments", "clip", "project", "roots", "within"),
     "descent": ("shrunken_step",),
     "distances": ("column_sums", "distances", "misfit"),
     "factor": ("factor", "factor_scores"),
@@ -94,6 +95,22 @@ def empty(shape, like):
     import torch
 
     return torch.empty(shape, dtype=torch.float64, device=like.device)
+
+
+def zeros(shape, like):
+    """A float64 array of zeros of the kind, and on the device, of `like`."""
+    if backend(like) != "torch":
+        return np.zeros(shape)
+    import torch
+
+    return torch.zeros(shape, dtype=torch.float64, device=like.device)
+
+
+def on_device(values, device):
+    """An array as a float64 tensor on a device."""
+    import torch
+
+    return torch.as_tensor(values, dtype=torch.float64, device=device)
 
 
 def integers(n, fill, like):

@@ -7,12 +7,39 @@ import numba
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-__all__ = ["compile_pairs", "python_pairs"]
+__all__ = ["compile_as", "compile_pairs", "python_pairs"]
 
 _COMPILED: list = []
+_TYPED: list = []
 _CHECKED = numba.njit(nogil=True, boundscheck=True, error_model="numpy")  # cells are NumPy's, and so is 1 / 0
 KEPT = 16
 """So many functions stay compiled; the same function in another fit need not be compiled again."""
+
+
+def compile_as(function, signature, of=()):
+    """Compile `function` for arguments of given types, so that compiled code can call it through its address.
+
+    Indices are checked, and errors are numba's. Where functions are named in `of`, it is function(*of), with these
+    compiled, that is compiled.
+    """
+    parts = of or (function,)
+    key, state = (function, *parts, str(signature)), [_state_of(each) for each in parts]
+    for known, before, made in _TYPED:
+        if known == key and before == state:
+            return made
+    inner = [each if isinstance(each, Dispatcher) else _CHECKED(each) for each in parts]
+    whole = function(*inner) if of else _calling(inner[0], len(signature.args))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = numba.njit(signature, nogil=True, boundscheck=True, error_model="numpy")(whole)
+    _TYPED.append((key, state, made))
+    del _TYPED[:-KEPT]
+    return made
+
+
+def _calling(function, n_arguments):
+    """A call of a function that is compiled already, in Python."""
+    return (lambda x: function(x)) if n_arguments == 1 else lambda x, y: function(x, y)
 
 
 def compile_pairs(function):

@@ -1,21 +1,27 @@
 """How kernels are compiled: one thread, GIL released, cached on disk where that is safe."""
 
 import hashlib
+import logging
 import os
 import re
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numba
 from llvmlite import binding, ir
 from numba.core import cgutils, types
+from numba.core import event as events
+from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
-__all__ = ["cache_folder", "inner", "is_compiled", "jit", "jit_sums", "prefetch"]
+__all__ = ["cache_folder", "inner", "inner_sums", "is_compiled", "jit", "jit_as", "jit_sums", "plain", "prefetch"]
 
 
+log = logging.getLogger("tacit")
 _HERE = Path(__file__).parent
 _IMPORTS = re.compile(r"^\s*from \.(\w*) import", re.MULTILINE)
 
@@ -65,6 +71,25 @@ def is_compiled(name):
     return folder is None or any(Path(folder).rglob("*.nbc"))
 
 
+class _Teller(events.Listener):
+    """Says once that kernels are being compiled: the first call of each takes seconds, and nothing else would tell why."""
+
+    def on_start(self, event):
+        if event.data["dispatcher"].py_func.__module__.startswith(__package__):
+            waits = (sys.stderr is not None and sys.stderr.isatty()) or "ipykernel" in sys.modules
+            log.log(
+                logging.WARNING if waits else logging.INFO, "compiling kernels, once per machine: some seconds each; kept in %s",
+                _base() if cache_folder("jit") else "memory, since no folder for them can be written",
+            )  # fmt: skip
+            events.unregister("numba:compile", self)
+
+    def on_end(self, event):
+        pass
+
+
+events.register("numba:compile", _Teller())
+
+
 def jit(function):
     """Compile `function` for one thread without the GIL.
 
@@ -82,20 +107,46 @@ def inner(function):
     return _compile(function, {"contract"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
+def inner_sums(function):
+    """As `inner` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
+    return _compile(function, {"contract", "reassoc"}, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+
+
 def jit_sums(function):
-    """As `jit` for functions that add up along rows: sums may be taken in any order, so that they vectorise."""
+    """As `jit` for functions that add up along rows, like `inner_sums`."""
     return _compile(function, {"contract", "reassoc"})
 
 
-def _compile(function, fastmath, **options):
+def jit_as(signature):
+    """As `jit` for arguments of given types. A function among them is called through its address: no user's function
+    compiles it again.
+    """
+    return lambda function: _compile(function, {"contract"}, signature)
+
+
+def plain(kernel):
+    """A kernel of `jit_as` in Python, as are those of its module that it gives functions to: functions need not be
+    compiled then.
+    """
+    names = dict(kernel.py_func.__globals__)
+    for name in kernel.py_func.__code__.co_names:
+        if isinstance(names.get(name), Dispatcher) and _takes_functions(names[name]):
+            names[name] = plain(names[name])
+    return FunctionType(kernel.py_func.__code__, names)
+
+
+def _takes_functions(kernel):
+    return any(isinstance(part, types.FunctionType) for known in kernel.signatures for part in known)
+
+
+def _compile(function, fastmath, signature=None, **options):
     config: Any = numba.config
     folder = cache_folder(Path(function.__code__.co_filename).stem)
     before, config.CACHE_DIR = config.CACHE_DIR, folder or config.CACHE_DIR
     try:
         options = {"_nrt": True} | options  # said of all: whoever is called by `inner` would inherit it
-        return numba.njit(nogil=True, fastmath=fastmath, error_model="numpy", cache=folder is not None, **options)(
-            function
-        )
+        options |= {"nogil": True, "fastmath": fastmath, "error_model": "numpy", "cache": folder is not None}
+        return numba.njit(signature, **options)(function)
     finally:
         config.CACHE_DIR = before
 

@@ -91,6 +91,44 @@ def lloyd(
 
 
 @jit
+def block_pass(
+    X, rows, weight, origin, about, near, order, starts, center, anchor, labels, upper, lower, bounded, counts, sums, totals,
+    of, cells, found,
+):  # fmt: skip
+    """A pass with all that goes before and after it, so that threads do not wait for one another.
+
+    `about` are the centres less the origin and `near` half their distances to the nearest other ones, in their own order; the
+    memory of a block is in groups, `order` saying which centre is where. Fills `of` (K,), `cells` (K, d) and `found` (K, d), the
+    weights, weights per cell and sums about the origin of all centres; returns the loss.
+    """
+    n_centers, d = about.shape
+    shift, least = np.zeros(n_centers, np.float32), np.zeros(n_centers, np.float32)
+    for k in range(n_centers):
+        total = 0.0
+        for j in range(d):
+            step = about[order[k], j] - center[k, j]
+            total += step * step
+            center[k, j] = about[order[k], j]
+        if bounded:
+            shift[k] = np.float32(math.sqrt(total) * (1.0 + 1e-6))
+            least[k] = np.float32(near[order[k]] * (1.0 - 1e-6))
+    lloyd(
+        X, rows, weight, origin.astype(X.dtype), center.astype(X.dtype), anchor, shift, least, starts, labels, upper, lower,
+        bounded, counts, sums, totals,
+    )  # fmt: skip
+    loss = totals[0]
+    for k in range(n_centers):
+        own = order[k]
+        of[own] = counts[k]
+        for j in range(d):
+            step = center[k, j] - anchor[k, j]
+            loss += step * (counts[k] * step - 2.0 * sums[k, j])
+            cells[own, j] = counts[k]
+            found[own, j] = sums[k, j] + counts[k] * anchor[k, j]
+    return max(loss, 0.0)
+
+
+@jit
 def _overlapping(labels, upper, lower, shift, near, starts, chosen):
     """Move the bounds along with the centres; list the rows whose bounds overlap, and return their number."""
     n_rows, n_groups = lower.shape

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import backend, host, integers, kernel, renamed
+from . import backend, host, integers, kernel, lazy, renamed
 
 __all__ = ["means", "nearest"]
 
 STATE = "nearest centres"
+compiled = lazy("lloyd")
 
 
 @dataclass
@@ -43,7 +44,7 @@ class Bounds:
         order, n_bounds = np.concatenate(groups), n_rows if bounded else 0
         c = centers.about_origin[order]
         return cls(
-            order=order, starts=np.append(0, np.cumsum([len(group) for group in groups])), center=c, anchor=c,
+            order=order, starts=np.append(0, np.cumsum([len(group) for group in groups])), center=c, anchor=c.copy(),
             labels=integers(n_rows, -1, like), upper=np.zeros(n_bounds, np.float32),
             lower=np.zeros((n_bounds, len(groups)), np.float32), counts=np.zeros(len(c)), sums=np.zeros(c.shape),
             totals=np.zeros(3), bounded=bounded, patience=patience,
@@ -106,8 +107,8 @@ def _pass(X, patterns, weight, centers, algorithm, local):
     """As `means`, and the labels of rows with missing cells; the block keeps the others."""
     complete, incomplete = patterns.complete, patterns.incomplete.rows
     memory = _recall(X, len(complete), centers, algorithm, local)
-    counts, sums, loss = _complete(X, complete, weight, centers, memory)
-    cells = np.repeat(counts[:, None], sums.shape[1], axis=1)
+    make = _complete if backend(X) == "cpu" else _complete_there
+    counts, cells, sums, loss = make(X, complete, weight, centers, memory)
     missing = integers(len(incomplete), -1, X)
     if len(incomplete):
         loss += kernel("lloyd_cells", backend(X))(
@@ -117,12 +118,21 @@ def _pass(X, patterns, weight, centers, algorithm, local):
 
 
 def _complete(X, rows, weight, centers, memory):
-    """The pass over complete rows."""
+    """The pass over complete rows: weights, weights per cell, sums and loss."""
+    shape = centers.about_origin.shape
+    counts, cells, sums = np.empty(shape[0]), np.empty(shape), np.empty(shape)
+    loss = compiled.block_pass(
+        X, rows, weight, centers.origin, centers.about_origin, centers.near if memory.bounded else counts, memory.order,
+        memory.starts, memory.center, memory.anchor, memory.labels, memory.upper, memory.lower, memory.bounded, memory.counts,
+        memory.sums, memory.totals, counts, cells, sums,
+    )  # fmt: skip
+    return counts, cells, sums, loss
+
+
+def _complete_there(X, rows, weight, centers, memory):
+    """As `_complete`, on tensors, without bounds."""
     center = centers.about_origin[memory.order]
     shift = near = np.zeros(len(center), np.float32)
-    if memory.bounded:
-        shift = (np.sqrt(((center - memory.center) ** 2).sum(axis=1)) * (1.0 + 1e-6)).astype(np.float32)
-        near = (centers.near[memory.order] * (1.0 - 1e-6)).astype(np.float32)
     kernel("lloyd", backend(X))(
         X, rows, weight, *_cast(X, centers.origin, center), memory.anchor, shift, near, memory.starts,
         memory.labels, memory.upper, memory.lower, memory.bounded, memory.counts, memory.sums, memory.totals,
@@ -133,7 +143,7 @@ def _complete(X, rows, weight, centers, memory):
     counts, sums = np.empty_like(memory.counts), np.empty_like(memory.sums)
     counts[memory.order] = memory.counts
     sums[memory.order] = memory.sums + memory.counts[:, None] * memory.anchor
-    return counts, sums, max(loss, 0.0)
+    return counts, np.repeat(counts[:, None], sums.shape[1], axis=1), sums, max(loss, 0.0)
 
 
 def _recall(X, n_rows, centers, algorithm, local):

@@ -81,11 +81,27 @@ def allowed(left, right, cst, lower, upper):
 
 @inner
 def scan_scalar(
-    keys, n, pair, W, S, w_missing, s_missing, n_missing, least_rows, least_weight, slack, mean, cst, lower, upper, both
+    keys,
+    n,
+    weight,
+    moment,
+    W,
+    S,
+    w_missing,
+    s_missing,
+    n_missing,
+    least_rows,
+    least_weight,
+    slack,
+    mean,
+    cst,
+    lower,
+    upper,
+    both,
 ):
     """The best cut of n sorted rows by squared error: (gain, place, whether missing cells go left); place −1 where there is none.
 
-    `pair` holds weight and weight·(y − mean) of the node's rows, W and S the sums over those that count, `w_missing` and
+    `moment` is weight·(y − mean) of the node's rows, W and S the sums over those that count, `w_missing` and
     `s_missing` over those without a value. A cut after the last row parts observed from missing cells.
     """
     best, place, to_left = -np.inf, -1, False
@@ -97,8 +113,8 @@ def scan_scalar(
         last = n if n_missing and both and not turn else n - 1
         for i in range(last):
             at = keys[i] & PLACE
-            w += pair[at, 0]
-            s += pair[at, 1]
+            w += weight[at]
+            s += moment[at]
             if i + 1 < n and keys[i] >> RANK == keys[i + 1] >> RANK:
                 continue
             rows = i + 1 + extra
@@ -184,10 +200,10 @@ def _add(left, codes, y, at, weight, width):
 
 @inner
 def scan(
-    criterion, keys, n, pair, codes, y, width, left, total, W, missing, w_missing, n_missing, least_rows, least_weight,
+    criterion, keys, n, weights, codes, y, width, left, total, W, missing, w_missing, n_missing, least_rows, least_weight,
     slack, cst, lower, upper, both,
 ):  # fmt: skip
-    """As `scan_scalar`, of any criterion of sums; `codes`, `y` and `pair` begin at the node."""
+    """As `scan_scalar`, of any criterion of sums; `codes`, `y` and `weights` begin at the node."""
     best, place, to_left = -np.inf, -1, False
     bounded = cst != 0 or lower > -np.inf or upper < np.inf
     n_outputs, own = (len(codes) if width else len(y)), 1 if width else 0
@@ -201,7 +217,7 @@ def scan(
         last = n if n_missing and both and not turn else n - 1
         for i in range(last):
             at = np.int64(keys[i] & PLACE)
-            weight = pair[at, 0]
+            weight = weights[at]
             w += weight
             _add(left, codes, y, at, weight, width)
             if i + 1 < n and keys[i] >> RANK == keys[i + 1] >> RANK:
@@ -245,7 +261,7 @@ def _median(tree, weighted, half):
 
 
 @jit
-def absolute_losses(order, pair, rank, level, out, reverse):
+def absolute_losses(order, weight, rank, level, out, reverse):
     """out[i] = the least Σ weight·|y − m| of the first i + 1 rows in an order, or of the last ones; `level` are y by rank."""
     n = len(order)
     tree, weighted = np.zeros(len(level) + 1), np.zeros(len(level) + 1)
@@ -253,7 +269,7 @@ def absolute_losses(order, pair, rank, level, out, reverse):
     for t in range(n):
         i = n - 1 - t if reverse else t
         at = np.int64(order[i] & PLACE)
-        w, value = pair[at, 0], level[rank[at]]
+        w, value = weight[at], level[rank[at]]
         _enter(tree, weighted, rank[at], w, value)
         W += w
         moment += w * value
@@ -292,16 +308,16 @@ def ascending(values, order):
 
 
 @jit
-def median_loss(y, pair):
+def median_loss(y, weight):
     """The weighted median of the rows of a node, the middle of two where the weight is cut in half, and Σ weight·|y − m|."""
     order = np.empty(len(y), np.int64)
     ascending(y, order)
     W = 0.0
     for i in range(len(y)):
-        W += pair[i, 0]
+        W += weight[i]
     below, m = 0.0, y[order[-1]]
     for i in range(len(y)):
-        below += pair[order[i], 0]
+        below += weight[order[i]]
         if below >= 0.5 * W * (1 - 1e-12):
             m = y[order[i]]
             if below <= 0.5 * W * (1 + 1e-12) and i + 1 < len(y):
@@ -309,40 +325,40 @@ def median_loss(y, pair):
             break
     loss = 0.0
     for i in range(len(y)):
-        loss += pair[i, 0] * abs(y[i] - m)
+        loss += weight[i] * abs(y[i] - m)
     return m, loss
 
 
 @jit
-def middle_of_medians(side, y, pair):
+def middle_of_medians(side, y, weight):
     """The mean of the medians of the rows of side 1 and of the others."""
     left = np.flatnonzero(side == 1)
     right = np.flatnonzero(side != 1)
-    return 0.5 * (median_loss(y[left], pair[left])[0] + median_loss(y[right], pair[right])[0])
+    return 0.5 * (median_loss(y[left], weight[left])[0] + median_loss(y[right], weight[right])[0])
 
 
 @jit
-def loss_of(keys, n, y, pair):
+def loss_of(keys, n, y, weight):
     """The least Σ weight·|y − m| of the rows of keys, averaged over outputs."""
     rows, loss = np.empty(n, np.int64), 0.0
     for t in range(n):
         rows[t] = keys[t] & PLACE
     for o in range(len(y)):
-        loss += median_loss(y[o][rows], pair[rows])[1]
+        loss += median_loss(y[o][rows], weight[rows])[1]
     return loss / len(y)
 
 
 @jit
-def _median_of(keys, first, last, y, pair):
+def median_of(keys, first, last, y, weight):
     """The median of the rows of some keys."""
     rows = np.empty(last - first, np.int64)
     for t in range(first, last):
         rows[t - first] = keys[t] & PLACE
-    return median_loss(y[rows], pair[rows])[0]
+    return median_loss(y[rows], weight[rows])[0]
 
 
 @jit
-def scan_absolute(keys, n, pair, y, whole, least_rows, least_weight, slack, gone, n_gone, cst, lower, upper, both):
+def scan_absolute(keys, n, weight, y, whole, least_rows, least_weight, slack, gone, n_gone, cst, lower, upper, both):
     """As `scan_scalar`, by absolute error; `gone` are the keys of rows without a value, `whole` is the loss of the node."""
     best, place, to_left = -np.inf, -1, False
     size = n + (n_gone if both else 0)
@@ -367,16 +383,16 @@ def scan_absolute(keys, n, pair, y, whole, least_rows, least_weight, slack, gone
                     levels[count] = y[o, i]
                     count += 1
                 rank[i] = count - 1
-            absolute_losses(order, pair, rank, levels[:count], first, False)
-            absolute_losses(order, pair, rank, levels[:count], second, True)
+            absolute_losses(order, weight, rank, levels[:count], first, False)
+            absolute_losses(order, weight, rank, levels[:count], second, True)
             for i in range(size - 1):
                 losses[i] += (first[i] + second[i + 1]) / len(y)
         W = 0.0
         for i in range(size):
-            W += pair[np.int64(order[i] & PLACE), 0]
+            W += weight[np.int64(order[i] & PLACE)]
         w = 0.0
         for i in range(size - 1):
-            w += pair[np.int64(order[i] & PLACE), 0]
+            w += weight[np.int64(order[i] & PLACE)]
             at = i - extra
             if at < 0 or at >= n or (at + 1 < n and keys[at] >> RANK == keys[at + 1] >> RANK) or (turn and at == n - 1):
                 continue
@@ -386,8 +402,8 @@ def scan_absolute(keys, n, pair, y, whole, least_rows, least_weight, slack, gone
             if found > best + slack and (
                 not bounded
                 or allowed(
-                    _median_of(order, 0, i + 1, y[0], pair),
-                    _median_of(order, i + 1, size, y[0], pair),
+                    median_of(order, 0, i + 1, y[0], weight),
+                    median_of(order, i + 1, size, y[0], weight),
                     cst,
                     lower,
                     upper,

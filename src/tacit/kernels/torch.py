@@ -11,26 +11,28 @@ come in and moments go out as NumPy arrays.
 import numpy as np
 import torch
 
-from . import MOMENTS, SCORE
+from . import EXPECT, MOMENTS, SCORE
 from .cells import features, log_choose, log_factorial, log_rising, rising_slope, row_sums
 from .layout import unpack_strips
 from .means import means, nearest
 from .torch_chain import decode, draw_states, filter_states, smooth, weigh_sequences
 from .torch_conditional import complete, conditional, draw, student_conditional
+from .torch_dense import centre_moments, clip, project, roots, within
 from .torch_factor import factor, factor_scores
 from .torch_gaps import decay, square_gaps, weigh_gaps
 from .torch_lloyd import column_sums, distances, lloyd, lloyd_cells, medians, misfit, soft
 from .torch_nonnegative import divergence, least_squares
-from .torch_pass import Pass, Tails, budget, fused, put, soften
+from .torch_pass import Pass, Tails, add, budget, fused, put, soften
 from .torch_softmax import softmax
 from .torch_topics import collapsed, fold_in, topic_assignments, variational
 
 __all__ = [
-    "collapsed", "column_sums", "complete", "conditional", "decay", "decode", "diag", "distances", "divergence", "draw",
-    "draw_states", "factor", "factor_scores", "features", "filter_states", "fold_in", "full", "least_squares", "levels",
-    "linear", "lloyd", "lloyd_cells", "log_choose", "log_factorial", "log_rising", "means", "medians", "misfit",
-    "nearest", "normalise", "rising_slope", "row_sums", "scatter", "smooth", "soft", "softmax", "square_gaps",
-    "student", "student_conditional", "tied", "topic_assignments", "variational", "weigh_gaps", "weigh_sequences",
+    "centre_moments", "clip", "collapsed", "column_sums", "complete", "conditional", "decay", "decode", "diag",
+    "distances", "divergence", "draw", "draw_states", "factor", "factor_scores", "features", "filter_states", "fold_in",
+    "full", "least_squares", "levels", "linear", "lloyd", "lloyd_cells", "log_choose", "log_factorial", "log_rising",
+    "means", "medians", "misfit", "nearest", "normalise", "project", "rising_slope", "roots", "row_sums", "scatter",
+    "smooth", "soft", "softmax", "square_gaps", "student", "student_conditional", "tied", "topic_assignments",
+    "variational", "weigh_gaps", "weigh_sequences", "within",
 ]  # fmt: skip
 
 PACKED = 96  # up to this many columns, second moments are one product with all pairs x_i x_j as features
@@ -88,28 +90,48 @@ def student(
 
 
 def dense(run, origin, strips, shift, constant, width, tails, s0, s1, s2):
-    """The pass of `full`, or of `student` where `tails` are given."""
+    """The pass of `full`, or of `student` where `tails` are given; `strips` may be the triangles themselves."""
     n_classes, d = shift.shape
-    exact = d > PACKED or (shift**2).sum(axis=1).max() > CANCELLED
+    # Where expanding the square would cancel too many digits, the classes concerned are whitened.
+    narrow = np.flatnonzero((shift**2).sum(axis=1) > CANCELLED)
     origin, strips, shift, constant = (put(value, run.device) for value in (origin, strips, shift, constant))
-    triangles = unpack_strips(strips, n_classes, d, width, strips.new_zeros)
+    triangles = strips if strips.ndim == 3 else unpack_strips(strips, n_classes, d, width, strips.new_zeros)
     base = constant if tails is None else torch.zeros_like(constant)
     eta = None if d > PACKED else pair_coefficients(triangles, shift, base)
-    score = whitened(triangles, shift, base) if exact else None
+    score = None if eta is not None and not len(narrow) else with_care(eta, narrow, triangles, shift, base)
+    quick = fused(run.X, "triton_gaussian") if run.mode == EXPECT and tails is None and score is None else None
     if tails is not None:
         score = heavier(score or (lambda x, phi, at: phi.T @ eta), tails, d, constant)
     if eta is None:
         total, square = wide(run, origin, n_classes, score, tails)
     else:
-        total = run.products(origin, pairs, len(eta), eta, score, tails)
+        if quick is not None and n_classes <= quick.MOST_CLASSES:
+            total = run.expected(origin, quick, eta)
+        else:
+            total = run.products(origin, pairs, len(eta), eta, score, tails)
         j, h = torch.tril_indices(d, d, device=run.device)
         square = torch.empty_like(triangles)
         square[:, j, h] = square[:, h, j] = total[d + 1 :].T
     if run.mode != SCORE:
         s0 += total[d].cpu().numpy()
         s1 += total[:d].T.cpu().numpy()
-        s2 += square.cpu().numpy()
+        add(s2, square)
     return run.finish()
+
+
+def with_care(eta, narrow, triangles, shift, base):
+    """A scorer that whitens rows for the `narrow` classes, or for all where there are no coefficients."""
+    if eta is None:
+        return whitened(triangles, shift, base)
+    which = torch.as_tensor(narrow, device=eta.device)
+    few = whitened(triangles[which], shift[which], base[which])
+
+    def score(x, phi, at):
+        out = phi.T @ eta
+        out[:, which] = few(x, phi, at)
+        return out
+
+    return score
 
 
 def heavier(score, tails, d, constant):

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from . import SCORE
-from .torch_pass import Pass, Tails, budget, give_back, kept, put
+from . import EXPECT, SCORE
+from .torch_pass import Pass, Tails, add, budget, fused, give_back, kept, put
 
 __all__ = ["complete", "conditional", "draw"]
 
@@ -154,7 +154,30 @@ def conditional(
 ):
     """One pass over rows with missing cells; expected moments are about each class's mean."""
     run = Pass(X, None, mode, log_weight, weight, labels, out)
+    quick = fused(X, "triton_conditional") if mode == EXPECT else None
+    if quick is not None and len(rows) and quick.suits(rows, starts, X.shape[1]):
+        return shared_pass(run, quick, rows, starts, missing, mean, precision, log_det, s0, s1, s2)
     return posterior_pass(run, Posterior(X, rows, starts, missing, mean, precision, log_det), None, s0, s1, s2)
+
+
+def shared_pass(run, quick, rows, starts, missing, mean, precision, log_det, s0, s1, s2):
+    """The pass of `conditional` over rows that share patterns, tile by tile."""
+    device, (n_classes, d) = run.device, mean.shape
+    mean, precision, log_det = (put(value, device) for value in (mean, precision, log_det))
+    width = quick.width_of(d)
+    most = max(budget(device) // (8 * n_classes * width * width), 1)
+    count, first = mean.new_zeros(n_classes), torch.zeros_like(mean)
+    second = torch.zeros_like(precision)
+    for tiles in kept(missing, (device, most), lambda: quick.Tiles.of(rows, starts, missing, most, device)):
+        swept, base = quick.sweep(tiles, precision, log_det)
+        log_prob = quick.score_filled(run.X, tiles, mean, precision, swept, base)
+        r = run.settle(log_prob, tiles.rows)
+        count += r.sum(dim=0)
+        for total, part in zip((first, second), quick.filled_moments(run.X, tiles, mean, swept, r)):
+            total += part
+    for target, total in ((s0, count), (s1, first), (s2, second)):
+        add(target, total)
+    return run.finish()
 
 
 def student_conditional(
@@ -171,7 +194,7 @@ def student_conditional(
 
 def posterior_pass(run, posterior, tails, s0, s1, s2):
     """The pass of `conditional`, or of `student_conditional` where `tails` are given."""
-    first, second, third = (torch.as_tensor(np.zeros_like(s), device=run.device) for s in (s0, s1, s2))
+    first, second, third = (torch.zeros(s.shape, dtype=torch.float64, device=run.device) for s in (s0, s1, s2))
     for batch in posterior:
         log_det = 0.5 * batch.of_rows(batch.log_det).T
         if tails is None:
@@ -189,7 +212,7 @@ def posterior_pass(run, posterior, tails, s0, s1, s2):
         third += spread_moments(batch, r, s2.shape[1])
     s0 += first.cpu().numpy()
     s1 += second.cpu().numpy()
-    s2 += third.cpu().numpy()
+    add(s2, third)
     return run.finish()
 
 

@@ -11,7 +11,20 @@ import torch
 
 from . import EXPECT, MOMENTS, SCORE
 
-__all__ = ["Pass", "Tails", "add_parts", "budget", "chunks", "fused", "give_back", "index_of", "kept", "put", "soften"]
+__all__ = [
+    "Pass",
+    "Tails",
+    "add",
+    "add_parts",
+    "budget",
+    "chunks",
+    "fused",
+    "give_back",
+    "index_of",
+    "kept",
+    "put",
+    "soften",
+]
 
 CPU_BUDGET = 1 << 25
 GPU_BUDGET = 1 << 30
@@ -52,6 +65,11 @@ def chunks(n_rows, width, device):
     """Slices of rows whose temporaries of `width` numbers per row fit the budget."""
     step = max(budget(device) // (8 * width), 64)
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def add(target, found):
+    """Add a tensor to a tensor where it lies, or to a NumPy array."""
+    target += found if isinstance(target, torch.Tensor) else found.cpu().numpy()
 
 
 def add_parts(found, counts, cells, sums):
@@ -115,6 +133,18 @@ class Pass:
         """Rows less the origin, (d, rows)."""
         rows = self.X[at].T
         return torch.sub(rows, origin[:, None], out=torch.empty(rows.shape, dtype=torch.float64, device=self.device))
+
+    def expected(self, origin, quick, coefficient):
+        """As `products` of a single module that makes responsibilities and sums without writing features."""
+        d, n_classes = len(origin), coefficient.shape[1]
+        total = torch.zeros(coefficient.shape, dtype=torch.float64, device=self.device)
+        for at in self.chunks(d + 1 + 2 * n_classes):
+            labels, weight = None if self.labels is None else self.labels[at], self.weight[at]
+            x = quick.columns(self.X[at], origin)
+            r, evidence = quick.expect(x, coefficient, self.log_weight, weight, labels)
+            self.loglik += (weight * evidence).sum()
+            total += quick.moments(x, r, n_classes)
+        return total
 
     def settle(self, log_prob, at):
         """Responsibilities (rows, classes), or None where the mode wants scores only."""

@@ -14,6 +14,7 @@ from scipy.linalg import solve_triangular
 
 from ..arrays import Arrays, record
 from ..engine import Model, Slope
+from ..engine.coordinates import Chart
 from ..engine.newton import solve_definite
 from ..kernels import backend, empty, host, kernel
 from ..source import Block, Source, SparseSource
@@ -89,6 +90,16 @@ class LogisticModel(Model):
         coef = np.zeros((self.n_scores, len(self.ridge)))
         coef[:, : self.n_terms] = self._down(vector.reshape(self.n_scores, self.n_terms))
         return LogisticParams(np.ascontiguousarray(coef[:, :-1]), coef[:, -1].copy())
+
+    def coordinates(self, params: LogisticParams) -> Chart:
+        """The coefficients. Of two classes the prior of the intercept is flat where it is not penalised."""
+        if self.lasso.any():
+            raise NotImplementedError("absolute values of coefficients have no gradient at 0; use l1_ratio=0.")
+        ridge = np.tile(self.ridge[: self.n_terms], self.n_scores)
+        proper = ridge > 0
+        if self.intercept and self.n_scores == 1:
+            proper[-1] = True
+        return Chart(self, params, proper, 0.5 * float(np.log(ridge[ridge > 0] / (2.0 * np.pi)).sum()))
 
     def _down(self, U: np.ndarray) -> np.ndarray:
         """U R⁻ᵀ."""

@@ -73,7 +73,7 @@ class BayesianGaussianMixture(BaseGaussianMixture):
         The number of rows that the prior covariance counts for, more than ``n_features - 1``. Default `n_features`.
     covariance_prior : float or array-like, optional
         Prior scatter, of the shape of one component's covariance. Default the covariance of X.
-    random_state, warm_start, parameter_draws, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    random_state, warm_start, parameter_draws, verbose, verbose_interval, convergence, accelerate, n_jobs, device, callback
         As in :class:`tacit.mixture.GaussianMixture`.
 
     Attributes

@@ -108,7 +108,7 @@ class LatentClassRegression(ExpertsEstimator):
         What describes the responses, as in :class:`Mixture`.
     gate, gate_columns, n_draws, alpha
         As in :class:`MixtureOfExperts`; the gate is the regression of class membership on the covariates.
-    tol, max_iter, n_init, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    tol, max_iter, n_init, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, device, callback
         As in :class:`MixtureOfExperts`.
 
     Attributes

@@ -57,7 +57,7 @@ class MixtureOfExperts(RegressorMixin, ExpertsEstimator):
         The fit has converged when the objective gains less than this per row.
     max_iter : int, default=500
         Most EM steps of a start.
-    n_init, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    n_init, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, device, callback
         As in :class:`GaussianMixture`.
 
     Attributes

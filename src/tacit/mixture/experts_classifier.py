@@ -36,7 +36,7 @@ class MixtureOfExpertsClassifier(ClassifierMixin, ExpertsEstimator):
     alpha : float, default=1e-2
         Precision of a Gaussian prior on the coefficients of gate and experts, for features of mean 0 and variance 1. It
         is part of the objective and keeps them finite where classes or regions do not overlap.
-    tol, max_iter, n_init, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    tol, max_iter, n_init, random_state, warm_start, verbose, verbose_interval, convergence, accelerate, n_jobs, device, callback
         As in :class:`MixtureOfExperts`.
 
     Attributes

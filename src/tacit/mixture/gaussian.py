@@ -83,6 +83,8 @@ class GaussianMixture(BaseGaussianMixture):
         Take fewer steps by extrapolating them; ``auto`` does so only where steps gain little each.
     n_jobs : int, optional
         Threads; default all cores.
+    device : {"auto", "cpu", "cuda", "cuda:0", …}, optional
+        Where to compute; by default where the rows are. "auto" is a GPU where there is one and the rows are many.
     callback : callable, optional
         Called with a :class:`tacit.engine.Progress` after every step, for example :class:`tacit.engine.ProgressBar`.
 
@@ -159,6 +161,7 @@ class GaussianMixture(BaseGaussianMixture):
 
     _saved = BaseGaussianMixture._saved | {"component_prior_": Part((Prior, str), optional=True)}
     _study = "groups"
+    _prior_setting = "component_prior='default'"
 
     def _for_study(self) -> Any:
         """The same as a `Mixture` of one block of columns."""
@@ -192,7 +195,6 @@ class GaussianMixture(BaseGaussianMixture):
         return GAUSSIANS[self.covariance_type](floor=self.reg_covar, prior=self.component_prior_)
 
     def _prepare(self, source: Source) -> None:
-        super()._prepare(source)
         self.component_prior_ = self.component_prior
         if isinstance(self.component_prior, str):
             rows = source.sample(SAMPLE_ROWS, np.random.default_rng(0)).X
@@ -201,6 +203,7 @@ class GaussianMixture(BaseGaussianMixture):
             if kind not in ("full", "tied", "diag", "spherical"):
                 kind = {"EII": "spherical"}.get(kind, "diag" if kind[2] == "I" else "full")
             self.component_prior_ = default_prior(rows, self.n_components, kind)
+        super()._prepare(source)  # which asks for the family, and so for its prior
 
     # Starts
 
@@ -227,13 +230,23 @@ class GaussianMixture(BaseGaussianMixture):
         if mean is not None:
             with one_blas_thread():  # others would go on spinning beside the passes
                 return given(self._around(model, sample, mean))
+        if task.source.device is not None and self.max_iter >= SEARCHED:
+            from .batched import batched_start, can_batch
+
+            if can_batch(model, sample, task.source.device):
+                best = batched_start(model, sample, rng, task.source.device)
+                if best is not None:
+                    task.taken.append(best[1])
+                    return given(best[0])
         # Who allows few steps does not ask for a search that takes many.
         if self.max_iter >= SEARCHED and can_search(model, sample):
             found = search(model, sample, rng)
             if found is not None:
                 task.taken.append(found.lead)
                 return given(found.params)
-        return short_runs(model, sample, lambda: given(model.init(sample, rng)), taken=task.taken)
+        return short_runs(
+            model, sample, lambda: given(model.init(sample, rng)), taken=task.taken, device=task.source.device
+        )
 
     def _around(self, model: Any, sample: Block, mean: np.ndarray) -> MixtureParams:
         """A start with rows assigned to the nearest of the given means."""

@@ -54,7 +54,7 @@ class Mixture(TableEstimator):
     unknown : {"error", "missing"}, default="error"
         What to do about levels of a category that did not occur at fit, when they come up in rows given later: refuse the
         rows, naming levels and column, or take such cells as missing.
-    tol, reg_covar, max_iter, n_init, init_params, random_state, warm_start, parameter_draws, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    tol, reg_covar, max_iter, n_init, init_params, random_state, warm_start, parameter_draws, verbose, verbose_interval, convergence, accelerate, n_jobs, device, callback
         As in :class:`tacit.mixture.GaussianMixture`.
 
     Attributes

@@ -13,6 +13,7 @@ from scipy.special import gammaln, logsumexp, softmax
 from ..arrays import Arrays, record
 from ..declared import Numbers, Part, declare
 from ..engine import Model, Trace
+from ..engine.coordinates import Record, Simplex
 from ..families import Family, responsibilities
 from ..families.family import draw_classes
 from ..kernels import host
@@ -100,6 +101,11 @@ class MixtureModel(Model):
         counts = stats.counts + (self.weight_prior - 1.0)
         return MixtureParams(counts / counts.sum(), self.family.m_step(stats.components, params.components))
 
+    def place(self, params: Any, device: Any) -> Any:
+        if type(params) is not MixtureParams:  # beliefs
+            return params
+        return MixtureParams(params.weight, self.family.place(params.components, device))
+
     def redraw(self, params: Any, block: Block, resp: np.ndarray, rng: np.random.Generator) -> MixtureParams:
         """A draw of the parameters given complete rows and their classes."""
         weight = rng.dirichlet(self.weight_prior + resp.sum(axis=0))
@@ -151,6 +157,21 @@ class MixtureModel(Model):
     def bound(self, vector: np.ndarray, params: Any) -> Any:
         log_weight, rest = np.split(vector, [self.n_classes])
         return MixtureParams(softmax(log_weight), self.family.bound(rest, params.components))
+
+    def coordinates(self, params: Any) -> Record:
+        """Contrasts of the log weights, then what the family makes of its own."""
+        flat = 1.0 if self.weight_prior == 1.0 else None
+        return Record(
+            params, weight=Simplex(params.weight, alpha=flat), components=self.family.coordinates(params.components)
+        )
+
+    def score(self, stats: Any, params: Any) -> dict[str, Any]:
+        components = self.family.score(stats.components, params.components)
+        return {"weight": stats.counts / np.exp(params.log_weight), "components": components}
+
+    def prior_score(self, params: Any) -> dict[str, Any]:
+        weight = (self.weight_prior - 1.0) / np.exp(params.log_weight)
+        return {"weight": weight, "components": self.family.prior_score(params.components)}
 
     def posterior(self, params: Any, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Probabilities of the classes of each row, (rows, classes), and the log density of the row."""

@@ -51,7 +51,7 @@ class StudentTMixture(GaussianMixture):
         As in :class:`GaussianMixture`.
     precisions_init : array-like of shape (n_components, n_features, n_features), optional
         Inverses of the scale matrices to start from.
-    random_state, warm_start, parameter_draws, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    random_state, warm_start, parameter_draws, verbose, verbose_interval, convergence, accelerate, n_jobs, device, callback
         As in :class:`GaussianMixture`.
 
     Attributes

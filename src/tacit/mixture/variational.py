@@ -153,6 +153,11 @@ class VariationalMixture(MixtureModel):
         )  # fmt: skip
         return -float(params.weights.divergence(prior.weights) + (means + precisions).sum())
 
+    def coordinates(self, params: VariationalParams) -> Any:
+        raise NotImplementedError(
+            "a variational mixture tells of its parameters by distributions, which are the posterior already."
+        )
+
     def free(self, params: VariationalParams) -> np.ndarray:
         """Parameters as a vector without constraints: roots of sizes, then what the family makes of its own."""
         # Unlike logarithms, roots stay calm where a class is emptied.

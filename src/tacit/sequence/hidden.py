@@ -74,7 +74,7 @@ class HiddenMarkovModel(Predictor, TableEstimator):
         Whether `predict` gives the likeliest path or the most probable state of each step.
     init_params : str
         Not used: starts are seeded by k-means of steps and their surroundings.
-    tol, max_iter, n_init, random_state, warm_start, parameter_draws, verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    tol, max_iter, n_init, random_state, warm_start, parameter_draws, verbose, verbose_interval, convergence, accelerate, n_jobs, device, callback
         As in :class:`tacit.mixture.GaussianMixture`.
 
     Attributes

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine import SingularError
+from ..engine.coordinates import Record
 from ..families import Family
 from ..families.family import recalled
 from ..kernels import backend, flipped, host, kernel
@@ -110,6 +111,18 @@ class ChainModel(MixtureModel):
         own, rest = np.split(vector, [len(self.structure.free(params))])
         return ChainParams(*self.structure.bound(own, params), self.family.bound(rest, params.components))
 
+    def coordinates(self, params: ChainParams) -> Record:
+        own = self.structure.coordinates(params)
+        return Record(params, **own if self.held else own | {"components": self.family.coordinates(params.components)})
+
+    def score(self, stats: Any, params: ChainParams) -> dict[str, Any]:
+        components = None if self.held else self.family.score(stats.components, params.components)
+        return self.structure.score(stats, params) | {"components": components}
+
+    def prior_score(self, params: ChainParams) -> dict[str, Any]:
+        components = None if self.held else self.family.prior_score(params.components)
+        return self.structure.prior_score(params) | {"components": components}
+
     def n_parameters(self, params: ChainParams) -> int:
         own = 0 if self.held else self.family.n_parameters(params.components)
         return self.structure.n_parameters(params) + own
@@ -187,7 +200,7 @@ class ChainModel(MixtureModel):
         with np.errstate(divide="ignore"):
             logs = np.log(chain.start), np.log(chain.move)
         kernel("decode", backend(joint))(joint, block.offsets, _unknown(joint), *logs, chain.which, path, score)
-        return chain.state[path], score
+        return path if len(chain.state) == self.n_components else chain.state[path], score
 
     def draw_paths(self, params: Any, block: Block, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         """Paths of states drawn from their posterior, (n_draws, steps)."""

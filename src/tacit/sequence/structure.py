@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arrays import Arrays, record
 from ..declared import Numbers, Part, declare
+from ..engine.coordinates import Simplex
 from ..kernels import host
 from ..source import Block
 
@@ -220,6 +221,24 @@ class Structure:
         start, move, dwell = (learned(part, before) for part, before in parts)
         return start, move, dwell
 
+    # The view in which they have a density
+
+    def coordinates(self, params: Any) -> dict[str, Simplex]:
+        """Contrasts of the logs of what is possible, of the fields that are learned."""
+        if type(self) is not Structure:
+            raise NotImplementedError(f"states of kind {type(self).__name__} have no coordinates that are one to one.")
+        found = {"start": (params.start, self.start_prior), "move": (params.move, self.move_prior)}
+        return {name: Simplex(p, alpha=alpha) for name, (p, alpha) in found.items() if name not in self.fixed}
+
+    def score(self, stats: Any, params: Any) -> dict[str, np.ndarray]:
+        """Gradient of what expected first states and moves tell."""
+        return {"start": _over(stats.first, params.start), "move": _over(stats.moves, params.move)}
+
+    def prior_score(self, params: Any) -> dict[str, np.ndarray]:
+        """Gradient of the log prior."""
+        start, move = (np.maximum(alpha - 1.0, 0.0) for alpha in (self.start_prior, self.move_prior))
+        return {"start": _over(start, params.start), "move": _over(move, params.move)}
+
     def permute(self, params: Any, order: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The same with the states in another order."""
         return params.start[order], params.move[np.ix_(order, order)], params.dwell[order]
@@ -231,6 +250,11 @@ def learned(counts: np.ndarray, before: np.ndarray) -> np.ndarray:
     found = normalised(np.where(possible, np.maximum(counts, 0.0), 0.0), before)
     found = np.maximum(found, FLOOR) * possible
     return found / found.sum(axis=-1, keepdims=True)
+
+
+def _over(counts: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Counts over probabilities; 0 where impossible."""
+    return np.where(p > 0, counts / np.where(p > 0, p, 1.0), 0.0)
 
 
 def _penalty(alpha: np.ndarray, p: np.ndarray) -> float:

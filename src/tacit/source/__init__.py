@@ -7,6 +7,7 @@ from .block import Block, Patterns
 from .dask import DaskSource, is_dask
 from .fold import FoldSource
 from .parquet import ParquetSource, is_arrow
+from .placement import check_device, placed
 from .source import OneBlock, Source
 from .sparse import SparseRows, SparseSource
 
@@ -23,8 +24,9 @@ def is_streamed(X: Any) -> bool:
 
 
 def as_source(
-    X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, unit: Any = None, n_jobs: int | None = None
-) -> Source:
+    X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, unit: Any = None, n_jobs: int | None = None,
+    device: Any = None,
+) -> Source:  # fmt: skip
     """The source of rows for an array, a sparse matrix, a block, a path, Arrow data or a Dask collection; a source is itself.
 
     Parameters
@@ -41,7 +43,11 @@ def as_source(
         The unit of each row, or their column: rows that belong together, and must lie together.
     n_jobs : int, optional
         Threads; default all cores.
+    device : {"auto", "cpu", "cuda", "cuda:0", …}, optional
+        Where to compute; by default where the rows are.
     """
+    if device is not None:
+        return placed(as_source(X, weight, labels, targets, unit=unit, n_jobs=n_jobs), device)
     if isinstance(X, Source):
         return X
     if isinstance(X, Block):
@@ -56,5 +62,5 @@ def as_source(
 
 __all__ = [
     "ArraySource", "Block", "DaskSource", "FoldSource", "OneBlock", "ParquetSource", "Patterns", "Source",
-    "SparseRows", "SparseSource", "as_source", "is_streamed",
+    "SparseRows", "SparseSource", "as_source", "check_device", "is_streamed", "placed",
 ]  # fmt: skip

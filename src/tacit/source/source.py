@@ -11,7 +11,7 @@ from ..arrays import Arrays
 from ..kernels import host, rows_on_host
 from .block import Block
 from .memory import Blank, Memory
-from .threads import in_order, one_blas_thread
+from .threads import in_order, on_one_blas_thread
 from .units import drawn_units, eligible_units, rows_of_units
 
 __all__ = ["OneBlock", "Source", "add_up", "default_block_rows"]
@@ -55,6 +55,8 @@ class Source:
         How the columns of a table were turned into numbers.
     in_memory : bool
         Whether any rows can be taken at no cost.
+    device : torch.device or None
+        Where blocks are computed on; None is the CPU, in NumPy.
     """
 
     n_rows: int
@@ -69,6 +71,7 @@ class Source:
     columns: list | None = None
     schema: Any = None
     in_memory: bool = False
+    device: Any = None
     n_jobs: int = 1
     n_blocks: int | None = None
     _memory: Memory | None = None
@@ -112,11 +115,10 @@ class Source:
 
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:
         """Yield function(block) for every block, in order."""
-        with one_blas_thread():
-            if self.n_blocks == 1 or self.n_jobs == 1:
-                yield from map(function, self)
-            else:
-                yield from in_order(lambda part: function(self._made(part)), self.parts(), self.n_jobs)
+        if self.n_blocks == 1 or self.n_jobs == 1:
+            yield from map(on_one_blas_thread(function), self)
+        else:
+            yield from in_order(lambda part: function(self._made(part)), self.parts(), self.n_jobs, serial_blas=True)
 
     def sum(self, function: Callable[[Block], T]) -> T:
         """Σ function(block)."""

@@ -66,7 +66,7 @@ class TorchSource(Source):
         if self.X.dtype not in (torch.float32, torch.float64):
             self.X = self.X.double()
         self.X = self.X.contiguous()
-        device = self.X.device
+        device = self.device = self.X.device
         self.n_rows, self.n_features = self.X.shape
         self.offsets = unit_offsets(unit, self.n_rows)
         self.dtype = np.dtype(str(self.X.dtype).removeprefix("torch."))
@@ -74,6 +74,9 @@ class TorchSource(Source):
         one, unknown = torch.ones(1, dtype=torch.float64, device=device), torch.full((1,), -1, device=device)
         self.weight = one.expand(self.n_rows) if weight is None else torch.as_tensor(weight, device=device).double()
         self.labels = unknown.expand(self.n_rows) if labels is None else torch.as_tensor(labels, device=device).long()
+        if labels is not None and int(self.labels.max()) >= 0:
+            self.label_range = int(self.labels.min()), int(self.labels.max())
+            self.labelled = self.label_range[0] >= 0 and not bool(self.X.isnan().any())
         self.targets = None if targets is None else torch.as_tensor(targets, device=device).double()
         self.n_targets = 0 if self.targets is None else self.targets.shape[1]
         if block_rows is None and device.type == "cuda":
@@ -83,6 +86,16 @@ class TorchSource(Source):
         _, units = block_bounds(self.n_rows, block_rows, self.offsets)
         self._blocks = [self._ingest(int(first), int(stop)) for first, stop in pairwise(units)]
         self.n_blocks = len(self._blocks)
+
+    @classmethod
+    def of(cls, source: Any, device: Any) -> TorchSource:
+        """The rows of a source of an array or a tensor on a device, with what whoever opened them told of them."""
+        unit = None if source.offsets is None else np.repeat(np.arange(source.n_units), np.diff(source.offsets))
+        found = cls(source.X, source.weight, source.labels, source.targets, unit=unit, device=device)
+        for name, value in vars(source).items():
+            if not name.startswith("_") and name not in vars(found):
+                setattr(found, name, value)
+        return found
 
     def _ingest(self, first: int, stop: int) -> Block:
         """The block of the units from `first` to before `stop`."""

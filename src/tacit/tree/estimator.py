@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
+from ..assess.splits import number_folds
 from ..base.rows import RowsEstimator
 from ..base.settings import KW_ONLY, settings
 from ..base.supervised import Supervised
@@ -214,17 +215,17 @@ class TreeEstimator(Grown):
         self.__dict__.pop("ccp_alpha_", None)
         self.max_features_ = features_drawn(self.max_features, X.shape[1])
         self._learned = X, targets, weight
-        ranked = Ranked.of(X, [len(levels) for levels in self.levels_] or None, n_cores())
-        self.tree_ = self._grown(ranked, targets, weight)
+        self.tree_ = self._grown(X, targets, weight, n_cores())
         if self.ccp_alpha > 0:
             self.tree_ = self._pruned_at(self.tree_, self.ccp_alpha)
         return self
 
-    def _grown(self, ranked: Ranked, targets: Targets, weight: np.ndarray) -> Tree:
-        n_rows, total = len(weight), float(weight.sum())
+    def _grown(self, X: np.ndarray, targets: Targets, weight: np.ndarray, threads: int = 1) -> Tree:
         monotone = monotone_of(self, self.n_outputs_, int(targets.n_classes.max()))
         seed = check_random_state(self.random_state).randint(2**31 - 1)
-        return grow(ranked, targets, weight, rules_of(self, n_rows, total, monotone), seed)
+        rules = rules_of(self, len(X), float(weight.sum()), monotone)
+        ranked = Ranked.of(X, [len(levels) for levels in self.levels_] or None, threads, rules)
+        return grow(ranked, targets, weight, rules, seed)
 
     def _rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -358,7 +359,7 @@ class TreeEstimator(Grown):
         if not hasattr(self, "_learned"):
             raise ValueError("prune needs the rows of fit, which are not kept in files and pickles; fit again.")
         X, targets, weight = self._learned
-        fold = self._folds(cv, len(X))
+        fold = number_folds(cv, len(X), check_random_state(self.random_state))
         tree = self.tree_
         whole = Collapse.of(tree, self._risk(tree))
         root = self._risk(tree)[0]
@@ -369,12 +370,11 @@ class TreeEstimator(Grown):
         betas = np.sqrt(whole.alphas * np.append(whole.alphas[1:], np.inf))
         betas[0] = 0.0 if whole.alphas[0] == 0 and len(betas) == 1 else betas[0]
         losses = np.zeros((len(X), len(betas)))
-        levels = [len(known) for known in self.levels_] or None
         for k in np.unique(fold):
             out = fold == k
             if not (weight[~out] > 0).any():
                 continue
-            learned = self._grown(Ranked.of(X, levels, 1), targets, np.where(out, 0.0, weight))
+            learned = self._grown(X, targets, np.where(out, 0.0, weight))
             collapse = Collapse.of(learned, self._risk(learned))
             scale = weight.sum() / weight[~out].sum()  # α is per weight of all rows
             leaf = learned.apply(X[out])
@@ -397,23 +397,6 @@ class TreeEstimator(Grown):
         self.ccp_alpha_ = float(whole.alphas[back][chosen] / tree.weight[0])
         self.tree_ = pruned(tree, whole.leaves_at(tree, whole.alphas[back][chosen] * (1 + 1e-12)))
         return self
-
-    def _folds(self, cv: Any, n_rows: int) -> np.ndarray:
-        if not isinstance(cv, numbers.Integral):
-            fold = np.asarray(cv)
-            if fold.shape != (n_rows,):
-                raise ValueError(
-                    f"cv has shape {fold.shape}, but there are {n_rows} rows; tell the fold of each, or a number."
-                )
-            return fold
-        check_number("cv", cv, numbers.Integral, 2)
-        if n_rows == 1:
-            raise ValueError(
-                f"prune(cv={cv}) needs at least 2 rows to hold some out, but the tree has 1; fit on more rows."
-            )
-        if int(cv) > n_rows:
-            raise ValueError(f"cv={cv} exceeds the {n_rows} rows; use at most {n_rows} folds.")
-        return check_random_state(self.random_state).permutation(np.arange(n_rows) % cv)
 
 
 def _highest(tree: Tree, closed: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How trees are grown: columns as ranks, the rules of growth, and `grow`, which makes a `Tree` of both.
+"""How trees are grown: columns as ranks or cells, the rules of growth, and `grow`, which makes a `Tree` of both.
 
 At a node of weight W and impurity I the split is taken that lowers most their product: max W I − W_left I_left − W_right I_right.
 """
@@ -30,42 +30,56 @@ FEW_CELLS = 1 << 16
 
 @dataclass(frozen=True)
 class Ranked:
-    """Columns as ranks among their values, made once for all trees of a forest.
+    """Columns as ranks among their values, made once for all trees of a forest; cells where thresholds are drawn.
 
     Parameters
     ----------
     ranks : ndarray of shape (columns, rows)
-        The place of each cell among the values of its column; of a missing one, the number of values.
+        The place of each cell among the values of its column; of a missing one, the number of values. No rows where only cells
+        are needed.
     values : ndarray
         The values of all columns, ascending, one column after the other.
     first : ndarray of int64, (columns + 1,)
         Where each column's values begin.
     categorical : ndarray of bool, (columns,)
         Columns whose values are levels 0, 1, …
+    cells : ndarray of shape (columns, rows)
+        The cells themselves; empty where every cut is tried.
+    rows : ndarray of shape (rows, columns)
+        The cells again, row by row.
     """
 
     ranks: np.ndarray
     values: np.ndarray
     first: np.ndarray
     categorical: np.ndarray
+    cells: np.ndarray
+    rows: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray, levels: Any = None, threads: int = 1) -> Ranked:
-        """Rows as ranks; `levels` tells how many levels each column has, 0 of numbers."""
+    def of(cls, X: np.ndarray, levels: Any = None, threads: int = 1, rules: Rules | None = None) -> Ranked:
+        """Rows as trees of those rules need them; `levels` tells how many levels each column has, 0 of numbers."""
         n, d = X.shape
+        cells = rows = np.empty((0, 0))
+        if rules is not None and rules.random:
+            rows = np.ascontiguousarray(X, dtype=np.float64)
+            cells = np.ascontiguousarray(rows.T)
+            if not rules.surrogates:  # no cell is compared with those of other nodes: values need no order
+                n_levels = np.zeros(d, np.int64) if levels is None else np.asarray(levels)
+                first = np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64)
+                return cls(np.empty((d, 0), np.int32), np.empty(0), first, n_levels > 0, cells, rows)
         if levels is None and n * d <= FEW_CELLS:
-            return cls._of_few(X)
+            return cls._of_few(X, cells, rows)
         levels = np.zeros(d, np.int64) if levels is None else np.asarray(levels)
         found = all_of(lambda j: _rank(X[:, j], int(levels[j])), range(d), threads if n * d > FEW_CELLS else 1)
         first = np.concatenate([[0], np.cumsum([len(values) for _, values in found])]).astype(np.int64)
-        kind = np.uint16 if np.diff(first).max() < 65535 else np.int32
-        ranks = np.empty((d, n), kind)
+        ranks = np.empty((d, n), np.int32)  # of one type always: growth takes half a minute to compile for another
         for j, (rank, _) in enumerate(found):
             ranks[j] = rank
-        return cls(ranks, np.concatenate([values for _, values in found]), first, levels > 0)
+        return cls(ranks, np.concatenate([values for _, values in found]), first, levels > 0, cells, rows)
 
     @classmethod
-    def _of_few(cls, X: np.ndarray) -> Ranked:
+    def _of_few(cls, X: np.ndarray, cells: np.ndarray, rows: np.ndarray) -> Ranked:
         """All columns at once: few cells cost less than the calls that a column takes."""
         order = np.argsort(X, axis=0)
         ordered = np.take_along_axis(X, order, axis=0)
@@ -73,16 +87,21 @@ class Ranked:
         new = seen.copy()
         new[1:] &= ordered[1:] != ordered[:-1]
         counts = new.sum(axis=0)
-        ranks = np.empty(X.shape, np.uint16 if counts.max() < 65535 else np.int32)
+        ranks = np.empty(X.shape, np.int32)
         np.put_along_axis(ranks, order, np.where(seen, np.cumsum(new, axis=0) - 1, counts).astype(ranks.dtype), axis=0)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         values = ordered.T[new.T].astype(np.float64)
-        return cls(np.ascontiguousarray(ranks.T), values, first, np.zeros(X.shape[1], bool))
+        return cls(np.ascontiguousarray(ranks.T), values, first, np.zeros(X.shape[1], bool), cells, rows)
 
     @cached_property
     def by_row(self) -> np.ndarray:
         """The ranks again, row by row: what small nodes read."""
         return np.ascontiguousarray(self.ranks.T)
+
+    @cached_property
+    def gaps(self) -> np.ndarray:
+        """Which columns of cells have missing ones."""
+        return np.isnan(self.cells).any(axis=1) if len(self.cells) else np.zeros(len(self.ranks), bool)
 
     @property
     def n_features(self) -> int:
@@ -205,6 +224,8 @@ def grow(ranked: Ranked, targets: Targets, weight: np.ndarray, rules: Rules, see
     seed : int
         What columns and thresholds are drawn by.
     """
+    if rules.random and not len(ranked.cells):
+        raise ValueError("thresholds are drawn between cells, which are not there; use Ranked.of(X, rules=rules).")
     d, indicator = ranked.n_features, targets.as_indicator
     scale = 2.0 if indicator else 1.0
     width = 0 if indicator or not len(targets.codes) else int(targets.n_classes.max())
@@ -215,14 +236,17 @@ def grow(ranked: Ranked, targets: Targets, weight: np.ndarray, rules: Rules, see
         d if rules.max_features is None else rules.max_features, rules.random, rules.surrogates,
     ], np.int64)  # fmt: skip
     real = np.array([rules.min_weight, rules.min_decrease / scale])
-    columns = np.zeros((d, 4), np.int64)
+    columns = np.zeros((d, 5), np.int64)
     columns[:, 0], columns[:, 1], columns[:, 2] = ranked.first[:-1], np.diff(ranked.first), ranked.categorical
     if rules.monotone is not None:
         columns[:, 3] = rules.monotone
+    columns[:, 4] = ranked.gaps
     rows = np.flatnonzero(weight > 0).astype(np.int32)
     nodes, numbers, value, sets, surrogates, surrogate_threshold = compiled.grow(
         ranked.ranks,
         ranked.by_row,
+        ranked.cells,
+        ranked.rows,
         ranked.values,
         columns,
         targets.y,

@@ -113,6 +113,8 @@ class FactorAnalysis(FactorAnalysisBase):
         Take fewer EM steps by extrapolating them.
     n_jobs : int, optional
         Threads; default all cores.
+    device : {"auto", "cpu", "cuda", "cuda:0", …}, optional
+        Where to compute; by default where the rows are. "auto" is a GPU where there is one and the rows are many.
     callback : callable, optional
         Called with a :class:`tacit.engine.Progress` after every EM step.
 
@@ -253,6 +255,15 @@ class FactorAnalysis(FactorAnalysisBase):
 
     def _expected(self) -> np.ndarray:
         return self.components_ * self.scale_
+
+    def _publish(self, params: Any, dtype: np.dtype) -> None:
+        """Take drawn parameters, whose factors are turned to be nearest to those of the fit: the rows do not tell how."""
+        drawn = params.components
+        loading, before = drawn.loading[0] / self.scale_[:, None], self._loadings() / self.scale_[:, None]
+        left, _, right = np.linalg.svd(loading.T @ before)
+        turned = np.linalg.solve(self._root().T, (loading @ (left @ right)).T)
+        self.mean_, self.components_ = drawn.mean[0].astype(dtype), turned.astype(dtype)
+        self.noise_variance_ = (drawn.noise[0] / self.scale_**2).astype(dtype)
 
     # Rows
 

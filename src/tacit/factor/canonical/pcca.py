@@ -59,6 +59,8 @@ class ProbabilisticCCA(LoopSettings, TwoViewEstimator):
         Print progress lines, and how many steps apart.
     n_jobs : int, optional
         Threads; default all cores.
+    device : {"auto", "cpu", "cuda", "cuda:0", …}, optional
+        Where to compute; by default where the rows are. "auto" is a GPU where there is one and the rows are many.
     callback : callable, optional
         Called with a :class:`tacit.engine.Progress` after every EM step.
 

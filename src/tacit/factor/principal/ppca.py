@@ -108,7 +108,7 @@ class ProbabilisticPCA(LoopSettings, FactorEstimator):
         all of them. 0 takes the estimates as known; "auto" is 20 where there are fewer than 50 rows for each column, else 0.
     random_state : int, RandomState instance or None, default=None
         Seeds what is drawn.
-    verbose, verbose_interval, convergence, accelerate, n_jobs, callback
+    verbose, verbose_interval, convergence, accelerate, n_jobs, device, callback
         As in :class:`tacit.mixture.GaussianMixture`; the path of one Gaussian is smooth enough to extrapolate from the first
         step.
 

@@ -74,6 +74,8 @@ class LatentDirichletAllocation(AllocationAnswers):
         Updates of a document at most.
     n_jobs : int, optional
         Threads; default all cores. Results do not depend on it.
+    device : {"auto", "cpu", "cuda", "cuda:0", …}, optional
+        Where to compute; by default where the rows are. "auto" is a GPU where there is one and the rows are many.
     verbose : int, default=0
         Print a line after every pass.
     random_state : int, RandomState instance or None, default=None
