@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from tacit.assess.splits import deal
 from tacit.engine import fit
 from tacit.source import ArraySource, FoldSource, SparseSource, as_source
-from tacit.source.fold import assign_folds
 from tacit.source.units import block_bounds, drawn_units, unit_offsets
 from tacit.testing import check_model, check_sources
 
@@ -121,7 +121,7 @@ def test_samples_and_subsets_hold_whole_units():
 def test_folds_hold_whole_units():
     X, unit = sequences()
     source = ArraySource(X, unit=unit, block_rows=20)
-    fold = assign_folds(source.n_units, 3, np.random.default_rng(0))
+    fold = deal(source.n_units, 3, np.random.default_rng(0))
     total = np.zeros(len(X))
     for number in range(3):
         part = FoldSource(source, fold == number)

@@ -9,10 +9,11 @@ import pytest
 
 import tacit
 from tacit import engine
+from tacit.assess.cells import hide_alike
 from tacit.cli.main import main
 from tacit.datasets import penguins_path
 from tacit.impute.choice import choose_imputer
-from tacit.impute.trial import hide, judge
+from tacit.impute.trial import judge
 from tacit.persistence import notes
 from tacit.study.imputation import tell_check
 from tacit.tables import open_table
@@ -259,7 +260,7 @@ def test_hidden_cells_are_judged_by_what_they_were():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 3))
     X[rng.random(X.shape) < 0.05] = np.nan
-    hidden = hide(X)
+    hidden = hide_alike(X)
     assert not hidden[np.isnan(X)].any()
     assert hidden.sum() == pytest.approx(0.1 * (~np.isnan(X)).sum(), abs=1)
     from tacit.mixture import GaussianMixture
@@ -272,7 +273,7 @@ def test_hidden_cells_are_judged_by_what_they_were():
     assert told["covered"] == pytest.approx(0.9, abs=0.03)
     assert told["categories"] == 0
     assert told["right"] is None
-    assert not hide(np.ones((5, 2))).any()
+    assert not hide_alike(np.ones((5, 2))).any()
 
 
 def test_columns_that_are_filled_badly_are_named():

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 import tacit
+from tacit.assess.exchangeable import limits
 from tacit.learning import TableClassifier, TableRegressor, choose_predictor
 from tacit.learning.candidates import CLASSIFIERS, REGRESSORS
 from tacit.learning.design import design, moments_of, origins
-from tacit.learning.estimator import limits
 from tacit.schema import Column, Schema
 
 CHEAP = ["linear", "support_vectors"]

@@ -8,11 +8,11 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 
+from tacit.assess.splits import deal
 from tacit.families import GAUSSIANS
 from tacit.mixture import GaussianMixture, Selection, select
 from tacit.mixture.starts import merges, pinned, splits
 from tacit.source import ArraySource, FoldSource
-from tacit.source.fold import assign_folds
 
 from ..zoo import gaussian_rows, some, with_missing
 
@@ -136,7 +136,7 @@ def test_cross_validation_scores_rows_that_were_left_out():
     by_size = {row["n_components"]: row for row in found.table}
     assert by_size[6]["log_likelihood"] > by_size[2]["log_likelihood"]
     one = 0.0
-    fold = assign_folds(120, 4, GaussianMixture(random_state=0)._rng())
+    fold = deal(120, 4, GaussianMixture(random_state=0)._rng())
     for number in range(4):
         one += GaussianMixture().fit(X[fold != number]).score_samples(X[fold == number]).sum()
     assert by_size[1]["cv"] == pytest.approx(one / 120, rel=1e-9)
@@ -150,7 +150,7 @@ def test_fold_source_is_the_rows_that_remain(rng):
     ours = GaussianMixture(3, **kind).fit(rest)
     direct = GaussianMixture(3, **kind).fit(X[kept], sample_weight=weight[kept])
     assert ours.lower_bound_ == pytest.approx(direct.lower_bound_, abs=1e-7)
-    assert sorted(np.bincount(assign_folds(103, 5, rng)).tolist()) == [20, 20, 21, 21, 21]
+    assert sorted(np.bincount(deal(103, 5, rng)).tolist()) == [20, 20, 21, 21, 21]
 
 
 def test_a_failed_fit_is_a_row():

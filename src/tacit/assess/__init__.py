@@ -19,7 +19,22 @@ _HOMES = {
     "ranks": ("kruskal", "mann_whitney", "wilcoxon"),
     "result": ("Region", "TestResult"),
     "variances": ("anova", "variance_test"),
-}
+    # Held-out rows, models compared, conformal prediction
+    "cells": ("HiddenCells", "hidden_cells"),
+    "comparison": ("ModelComparison", "compare"),
+    "conformal": ("ConformalRegressor",),
+    "conformal_sets": ("ConformalClassifier",),
+    "curves": ("Curve", "learning_curve", "validation_curve"),
+    "estimates": ("Estimate",),
+    "scoring": (
+        "Coverage", "Reliability", "brier_score", "crps", "interval_coverage", "interval_score", "log_score", "pit",
+        "reliability",
+    ),
+    "selecting": ("one_standard_error",),
+    "splits": ("BlockedKFold",),
+    "stability": ("Stability", "cluster_stability"),
+    "validation": ("CrossValidation", "cross_validate"),
+}  # fmt: skip
 _NAMES = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = sorted(_NAMES)

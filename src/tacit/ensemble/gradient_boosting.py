@@ -13,16 +13,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
-from sklearn.model_selection import KFold
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..assess.exchangeable import limits
+from ..assess.splits import divide
 from ..base.settings import KW_ONLY, settings
 from ..base.supervised import coded_classes
 from ..base.targets import refuse_text
 from ..checks import as_numpy, check_choice, check_number
 from ..declared import Names, Numbers, Spec
-from ..learning.estimator import limits
 from .boosting import Boosting
 from .losses import CLASSES, NUMBERS
 from .stopping import Rows
@@ -210,8 +210,7 @@ class GradientBoostingRegressor(RegressorMixin, Boosting):
         take = (lambda rows: X.iloc[rows]) if hasattr(X, "iloc") else (lambda rows: X[rows])
         X = X if hasattr(X, "columns") else np.asarray(as_numpy(X))
         model = clone(self).set_params(interval_cv=None, warm_start=False, max_iter=max(self.n_iter_, 1))
-        folds: Any = KFold(self.interval_cv, shuffle=True, random_state=self._random_seed % (1 << 32))
-        for train, test in folds.split(y):
+        for train, test in divide(self.interval_cv, n, random_state=self._random_seed % (1 << 32), name="interval_cv"):
             model.set_params(early_stopping=False)
             model.fit(take(train), y[train], None if weight is None else weight[train])
             errors.append((y[test] - model.predict(take(test)))[slice(None) if weight is None else weight[test] > 0])

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..assess.splits import hold_out
 from ..schema import Schema
 from ..source import ArraySource, Block
 from .belief import BeliefNetwork
@@ -73,8 +74,8 @@ def guess_left_out(
     n = len(codes)
     if n < FEWEST_ROWS or time.monotonic() > deadline:
         return None
-    order, n_left = np.random.default_rng(seed).permutation(n), min(round(LEFT_OUT * n), MOST_LEFT_OUT)
-    left, rest = codes[np.sort(order[:n_left])], codes[np.sort(order[n_left:])]
+    seen, held = hold_out(n, min(round(LEFT_OUT * n), MOST_LEFT_OUT), np.random.default_rng(seed))
+    left, rest = codes[held], codes[seen]
     if (rest < 0).all(axis=0).any():
         return None
     network, alone = learned(schema, rest, search(rest).edges, None, seed), learned(schema, rest, [], None, seed)

@@ -17,6 +17,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logit
 from sklearn.base import clone
 
+from ..assess.cells import FEWEST, SHARE, hide_alike
+from ..assess.exchangeable import rank_of
 from ..base.calibration import Absence, Calibration
 from ..base.missing import Imputed, impute_cells
 from ..schema import Column
@@ -29,14 +31,9 @@ if TYPE_CHECKING:
     from ..tables import DataTable
 
 __all__ = [
-    "FEWEST", "SHARE", "SURE", "calibrate", "check_finished", "filled_cells", "hide", "judge", "lowest_of", "sampled",
-    "try_fills",
+    "FEWEST", "SHARE", "SURE", "calibrate", "check_finished", "filled_cells", "judge", "lowest_of", "sampled", "try_fills",
 ]  # fmt: skip
 
-SHARE = 0.1
-MOST = 2000
-FEWEST = 20
-"""Observed cells of a column, and hidden cells in all, below which nothing is hidden or said."""
 SURE = 0.5
 """Probability from which a level is filled: below, another is as likely as not."""
 LEVELS = (0.5, 0.8, 0.9, 0.95)
@@ -46,8 +43,6 @@ FEWEST_WORSE, WORSE = 5, 1.2
 """Hidden cells of a column, and how many times the mean's squared error fills must err there, for the mean to be taken."""
 SHARED = 20.0
 """Cells of a column that count as much as all columns of its kind together."""
-ALIKE = 8
-"""Rows among which the one most like another is looked for."""
 REFIT_ROWS = 20_000
 """Rows beyond which a few cells more or less do not change a model."""
 
@@ -71,74 +66,6 @@ def sampled(source: Source, n_rows: int, seed: int) -> Source:
         return source
     rows = np.sort(np.random.default_rng(seed).choice(source.n_rows, n_rows, replace=False))
     return source.subset(rows).described_as(source)
-
-
-def hide(
-    cells: np.ndarray, share: float = SHARE, most: int = MOST, seed: int = 0, *, absent: np.ndarray | None = None,
-    related: np.ndarray | None = None, coded: np.ndarray | None = None, spared: np.ndarray | None = None,
-) -> np.ndarray:  # fmt: skip
-    """Which observed cells to hide, in columns that have missing values: a mask of the shape of `cells`.
-
-    Cells go together as they are missing together: a row loses the cells that another has lost, one like it in the columns
-    that are `related` to the missing cells of a column, (d, d) bool, where there are any. Cells that do not apply, `absent`,
-    are no example of that, and cells that are `spared` are not hidden. `coded` columns are alike where they are equal, others
-    where they are near. All False where too few are observed.
-    """
-    gone, rng = np.isnan(cells), np.random.default_rng(seed)
-    lost = gone if absent is None else gone & ~absent
-    seen = ~gone
-    if lost.any():
-        seen[:, ~lost.any(axis=0)] = False
-    seen[:, seen.sum(axis=0) < FEWEST] = False
-    seen[(~gone).sum(axis=1) < 2] = False  # nothing would be left of the row to go by
-    n_hidden = int(min(np.ceil(share * seen.sum()), most))
-    seen &= True if spared is None else ~spared
-    mask = np.zeros(cells.shape, dtype=bool)
-    if n_hidden < FEWEST:
-        return mask
-    if lost.any():
-        donors, rows = _matches(cells, lost, n_hidden, related, coded, rng)
-        mask[rows] = lost[donors] & seen[rows]
-    mask[(mask | gone).all(axis=1)] = False
-    _thin(mask, n_hidden, rng)
-    # A column that is seldom missing is tried too, and so are tables without any missing cell.
-    few = np.flatnonzero(seen.any(axis=0) & (mask.sum(axis=0) < np.minimum(share * seen.sum(axis=0), FEWEST) / 2))
-    for j in few:
-        free = np.flatnonzero(seen[:, j] & ((~gone & ~mask).sum(axis=1) > 1))
-        mask[rng.permutation(free)[: max(int(share * seen[:, j].sum()) // 2, 1)], j] = True
-    left = np.argwhere(seen & ~mask & ((~gone & ~mask).sum(axis=1) > 1)[:, None])
-    more = left[rng.permutation(len(left))[: max(n_hidden - mask.sum(), 0)]]
-    mask[more[:, 0], more[:, 1]] = True
-    mask[(mask | gone).all(axis=1)] = False
-    _thin(mask, n_hidden, rng)
-    return mask
-
-
-def _matches(
-    cells: np.ndarray, lost: np.ndarray, n: int, related: Any, coded: Any, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Rows that lost cells, and as many rows that are like them in what is related to that, with about n cells to hide."""
-    given = np.flatnonzero(lost.any(axis=1))
-    n_rows = int(min(np.ceil(1.2 * n / lost[given].sum(axis=1).mean()), len(cells) // 2))
-    donors = rng.choice(given, n_rows)
-    if related is None or not related.any():
-        return donors, rng.permutation(len(cells))[:n_rows]
-    among = rng.permutation(len(cells))[: n_rows * min(len(cells) // n_rows, ALIKE)].reshape(n_rows, -1)
-    spread = np.nanstd(cells, axis=0)
-    apart = np.abs(cells[donors, None] - cells[among]) / np.where(spread > 0, spread, 1.0)
-    if coded is not None:
-        apart[..., coded] = apart[..., coded] > 0
-    known = ~np.isnan(apart) & ((lost[donors] @ related) & ~lost[donors])[:, None]
-    distance = np.where(known, apart, 0.0).sum(axis=2) / np.maximum(known.sum(axis=2), 1)
-    return donors, among[np.arange(n_rows), distance.argmin(axis=1)]
-
-
-def _thin(mask: np.ndarray, n: int, rng: np.random.Generator) -> None:
-    """Leave at most n cells hidden."""
-    places = np.argwhere(mask)
-    if len(places) > n:
-        drop = places[rng.permutation(len(places))[n:]]
-        mask[drop[:, 0], drop[:, 1]] = False
 
 
 @dataclass(frozen=True)
@@ -276,7 +203,7 @@ def _misses(start: Calibration, part: Hidden, slope: float, j: int) -> np.ndarra
 def _quantile(values: np.ndarray, level: float) -> float:
     """The value that the next one exceeds with a probability of at most 1 − level, where values are exchangeable."""
     n = len(values)
-    at = min(int(np.ceil((n + 1) * level)), n) - 1
+    at = min(rank_of(n, level), n) - 1
     return float(np.clip(np.sort(values)[at], 1e-3, 1e6))
 
 
@@ -463,7 +390,7 @@ def hidden_rounds(
     rounds: list[np.ndarray] = []
     for k in range(most if start.refit else 1):
         before = np.any(rounds, axis=0) if rounds else None
-        mask = hide(cells, seed=seed + k, absent=absent, related=related, coded=coded, spared=before)
+        mask = hide_alike(cells, seed=seed + k, absent=absent, related=related, coded=coded, spared=before)
         if mask.sum() < FEWEST:
             break
         rounds.append(mask)

@@ -15,6 +15,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from ..assess.exchangeable import limits
 from ..base.classes import LatentClassEstimator
 from ..base.rows import RowsEstimator
 from ..base.settings import KW_ONLY, settings
@@ -389,12 +390,3 @@ def interval(
     """Intervals about predictions, cut off at 0 where targets are."""
     least = 0.0 if from_zero else -np.inf
     return np.maximum(mean + ends[0] * unit, least), np.maximum(mean + ends[1] * unit, least)
-
-
-def limits(errors: np.ndarray, level: float) -> tuple[float, float]:
-    """Ends between which a further error lies with a probability of `level` at least, were it one of these."""
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r} is not a probability between 0 and 1, both excluded.")
-    n, tail = len(errors), 0.5 * (1.0 - level)
-    rank = int(np.floor(tail * (n + 1) + 1e-9))
-    return (-np.inf, np.inf) if rank < 1 else (float(errors[rank - 1]), float(errors[n - rank]))

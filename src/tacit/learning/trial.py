@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold
 
+from ..assess.splits import divide
 from ..schema import Schema
 from .candidates import Candidate, answered, learned
 from .design import origins
@@ -74,12 +74,10 @@ class Task:
     def folds(self, rows: np.ndarray, n_splits: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows to learn from and to predict; the classes are spread over the folds."""
         n_splits = max(2, min(n_splits, len(rows)))
-        splitter: Any = KFold(n_splits, shuffle=True, random_state=seed)
-        if self.n_classes and (np.bincount(self.y[rows].astype(int)) >= n_splits).any():
-            splitter = StratifiedKFold(n_splits, shuffle=True, random_state=seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a class has fewer rows than there are folds
-            return [(rows[a], rows[b]) for a, b in splitter.split(rows, self.y[rows])]
+        found = divide(
+            n_splits, len(rows), y=self.y[rows] if self.n_classes else None, random_state=seed, name="n_splits"
+        )
+        return [(rows[a], rows[b]) for a, b in found]
 
 
 @dataclass(eq=False)

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..assess.splits import deal
 from ..checks import check_choice, check_number, check_positive
 from ..families import GAUSSIANS
 from ..notes import Note
 from ..source import Source
-from ..source.fold import FoldSource, assign_folds
+from ..source.fold import FoldSource
 from ..table import Table
 from .estimator import check_mixture, opened
 from .hunt import Clock, Hunt
@@ -285,7 +286,7 @@ def _cross_validate(
     """Enter into the rows how well rows left out are predicted, by fits that never saw them."""
     if n_folds > source.n_units:
         raise ValueError(f"cv={n_folds} exceeds the {source.n_units} rows of X; use at most {source.n_units}.")
-    fold = assign_folds(source.n_units, n_folds, estimator._rng())
+    fold = deal(source.n_units, n_folds, estimator._rng())
     sums = np.zeros((len(rows), 3))
     for number in range(n_folds):
         rest, left_out = FoldSource(source, fold != number), FoldSource(source, fold == number)

@@ -3,6 +3,8 @@
 from .biplot import BiplotDisplay
 from .calibration import CalibrationDisplay
 from .clusters import ClustersDisplay
+from .comparison import ComparisonDisplay
+from .curve import CurveDisplay
 from .decision_regions import DecisionRegionsDisplay
 from .dendrogram import DendrogramDisplay
 from .density import DensityDisplay
@@ -45,7 +47,8 @@ from .transitions import TransitionGraphDisplay
 from .tree import TreeDisplay
 
 __all__ = [
-    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "DecisionRegionsDisplay", "DendrogramDisplay",
+    "BiplotDisplay", "CalibrationDisplay", "ClustersDisplay", "ComparisonDisplay", "CurveDisplay",
+    "DecisionRegionsDisplay", "DendrogramDisplay",
     "DensityDisplay", "DocumentTopicsDisplay", "EvidenceDisplay", "ForecastDisplay", "GateDisplay", "HowManyDisplay",
     "ImportancesDisplay", "ImputationDisplay", "ItemMapDisplay", "KSelectionDisplay", "LoadingsDisplay",
     "MergesDisplay", "MissingnessDisplay", "NetworkDisplay", "PartialDependenceDisplay", "PowerDisplay", "PredictiveFanDisplay",

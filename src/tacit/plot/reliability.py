@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..assess.scoring import reliability
 from .display import Display
 from .style import MUTED, Axes, colours
 
@@ -48,15 +49,8 @@ class ReliabilityDisplay(Display, figsize=(4.6, 4.2)):
         if told.shape != found.shape or told.ndim != 1 or not len(told):
             raise ValueError(f"told has shape {told.shape} and is_class {found.shape}; give one of each per row.")
         self.brier, self.name, self.n_rows = float(np.mean((told - found) ** 2)), name, len(told)
-        order = np.argsort(told, kind="stable")
-        parts = [part for part in np.array_split(order, n) if len(part)]
-        self.mean_told = np.array([told[part].mean() for part in parts])
-        self.share = np.array([found[part].mean() for part in parts])
-        size = np.array([len(part) for part in parts])
-        z = 1.959964
-        middle = (self.share + z**2 / (2 * size)) / (1 + z**2 / size)
-        half = z / (1 + z**2 / size) * np.sqrt(self.share * (1 - self.share) / size + z**2 / (4 * size**2))
-        self.low, self.high = np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)
+        parts = reliability(found, told, n)
+        self.mean_told, self.share, self.low, self.high = parts.told, parts.share, parts.low, parts.high
 
     @classmethod
     def from_estimator(

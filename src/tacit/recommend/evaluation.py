@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, vstack
 from sklearn.utils.validation import check_is_fitted
 
+from ..assess.scoring import gaussian_crps
 from ..checks import check_number
 from ..kernels import lazy
 from ..notes import Note, Option
@@ -250,7 +251,7 @@ def _losses(model: Any, some: Ratings) -> tuple[np.ndarray, np.ndarray]:
         losses[:, 3] = metrics.discrete_crps_of(rating, chances, levels)
     elif std is not None:
         losses[:, 2] = -0.5 * ((rating - told) / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)
-        losses[:, 3] = metrics.gaussian_crps_of(rating, told, std)
+        losses[:, 3] = gaussian_crps(rating, told, std)
     for number, coverage in enumerate(COVERAGES):
         limits = _given(lambda coverage=coverage: model.predict_interval(some, coverage))
         if limits is not None:

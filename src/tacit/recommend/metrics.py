@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+
+from ..assess.scoring import gaussian_crps, gaussian_log_density
 
 __all__ = [
     "average_precision", "catalogue_coverage", "crps", "discrete_crps", "gaussian_log_score", "gini", "hit_rate", "hits_of",
@@ -103,8 +104,7 @@ def gaussian_log_score(rating: Any, mean: Any, std: Any) -> float:
     rating, mean, std : array-like of shape (n,)
         Ratings, and the mean and the standard deviation that were told of each.
     """
-    rating, mean, std = _aligned(rating, mean, std)
-    return float((-0.5 * ((rating - mean) / std) ** 2 - np.log(std) - 0.5 * np.log(2 * np.pi)).mean())
+    return float(gaussian_log_density(*_aligned(rating, mean, std)).mean())
 
 
 def crps(rating: Any, mean: Any, std: Any) -> float:
@@ -115,15 +115,7 @@ def crps(rating: Any, mean: Any, std: Any) -> float:
     rating, mean, std : array-like of shape (n,)
         Ratings, and the mean and the standard deviation that were told of each.
     """
-    return float(gaussian_crps_of(*_aligned(rating, mean, std)).mean())
-
-
-def gaussian_crps_of(rating: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
-    """The score of each rating."""
-    z = (rating - mean) / np.where(std > 0, std, 1.0)
-    density = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
-    spread = std * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / np.sqrt(np.pi))
-    return np.where(std > 0, spread, np.abs(rating - mean))
+    return float(gaussian_crps(rating, mean, std).mean())
 
 
 def discrete_crps(rating: Any, chances: Any, levels: Any) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..assess.splits import deal
 from ..checks import check_choice, check_number
 from .ratings import Ratings, as_ratings
 
@@ -107,8 +108,7 @@ def fold_numbers(ratings: Ratings, n_folds: Any, by: str = "random", random_stat
     if n_folds > n:
         what = "ratings" if by == "random" else "users with ratings"
         raise ValueError(f"n_folds={n_folds} exceeds the {n} {what}, so that a fold would be empty; use at most {n}.")
-    number = np.arange(n, dtype=np.int32) % n_folds
-    rng.shuffle(number)
+    number = deal(n, n_folds, rng).astype(np.int32)
     if by == "random":
         return number
     of_user = np.full(ratings.n_users, -1, np.int32)

@@ -20,7 +20,6 @@ Nadeau and Bengio (2003), Inference for the generalization error, Machine Learni
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -30,6 +29,8 @@ import numpy as np
 from scipy.stats import t as student
 from sklearn.base import clone
 
+from ..assess.data import named as names_of
+from ..assess.estimates import Estimate
 from ..checks import check_number
 from .evaluation import RANKINGS, RATINGS, Evaluation, Sums, evaluate, measure
 from .ratings import as_ratings
@@ -39,24 +40,6 @@ __all__ = ["CrossValidation", "Difference", "Estimate", "cross_validate"]
 
 BETTER_LARGER = ("log_score", *RANKINGS)
 """Measures of which more is better."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A figure and the limits between which it lies with the probability that was asked for.
-
-    Attributes
-    ----------
-    value, low, high : float
-    """
-
-    value: float
-    low: float
-    high: float
-
-    def to_dict(self) -> dict[str, float]:
-        """The three numbers by name."""
-        return {"value": self.value, "low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True)
@@ -75,11 +58,6 @@ class Difference(Estimate):
     name: str = ""
     other: str = ""
     measure: str = ""
-
-    @property
-    def clear(self) -> bool:
-        """Whether the interval excludes 0."""
-        return self.low > 0 or self.high < 0
 
     @property
     def better(self) -> bool:
@@ -127,7 +105,7 @@ class CrossValidation:
     def difference(self, name: str, other: str, measure: str = "rmse") -> Difference | None:
         """How much a measure of one recommender exceeds that of another, with its interval; None where one lacks it."""
         found = self._interval(measure, name, other)
-        return None if found is None else Difference(found.value, found.low, found.high, name, other, measure)
+        return None if found is None else Difference(found.value, found.low, found.high, name=name, other=other, measure=measure)
 
     def best(self, measure: str = "rmse") -> str:
         """The recommender with the best value of a measure."""
@@ -249,25 +227,11 @@ def cross_validate(
     CrossValidation
     """
     check_number("confidence", confidence, float, 0.0, 1.0)
-    ratings, named = as_ratings(ratings), _named(models)
+    ratings, named = as_ratings(ratings), names_of(models)
+    if not named:
+        raise ValueError("there is no recommender to judge; give at least one.")
     found: dict[str, list[Evaluation]] = {name: [] for name in named}
     for train, test in cut(ratings, folds, by, random_state=random_state):
         for name, model in named.items():
             found[name].append(evaluate(clone(model).fit(train, **along), test, k=k, relevant=relevant))
     return CrossValidation(list(named), found, confidence)
-
-
-def _named(models: Any) -> dict[str, Any]:
-    """Recommenders by name: their own, numbered where several have the same."""
-    if isinstance(models, Mapping):
-        named = {str(name): model for name, model in models.items()}
-    else:
-        listed = list(models) if isinstance(models, Iterable) else [models]
-        kinds = [type(model).__name__ for model in listed]
-        named = {
-            kind if kinds.count(kind) == 1 else f"{kind} {kinds[: place + 1].count(kind)}": model
-            for place, (kind, model) in enumerate(zip(kinds, listed))
-        }
-    if not named:
-        raise ValueError("there is no recommender to judge; give at least one.")
-    return named

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..assess.splits import deal
 from ..checks import check_choice, check_number
 from ..mixture.selection import Selection
-from ..source.fold import assign_folds
 from ..table import Table
 from .markov import MarkovChain
 from .symbols import Symbols
@@ -119,7 +119,7 @@ def _left_out(chain: MarkovChain, order: int, given: Symbols, weight: np.ndarray
         raise ValueError(
             f"cv={n_folds} exceeds the {n} sequences of X; use at most {n}, or cut X into more by lengths."
         )
-    fold, sums = assign_folds(n, n_folds, chain._rng(0)), np.zeros(2)
+    fold, sums = deal(n, n_folds, chain._rng(0)), np.zeros(2)
     for number in range(n_folds):
         fitted = clone(chain).set_params(order=order, unknown="missing")
         fitted.fit(given, sample_weight=np.where(fold == number, 0.0, weight))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..assess.cells import hide_any
 from ..source import ArraySource
 from .forecast import _before
 
@@ -94,10 +95,8 @@ def try_hidden(model: Any, source: Any, level: float = 0.9, seed: int = 0) -> Tr
     n = min(int(0.5 * LEFT * known.sum()), MOST)
     if known.all() or n < FEWEST or known.sum() < FEWEST_STEPS:
         return None
-    places = rng.choice(np.flatnonzero(known.ravel()), n, replace=False)
-    hidden = np.zeros(known.size, bool)
-    hidden[places] = True
-    X = np.where(hidden.reshape(known.shape), np.nan, source.X)
+    hidden = hide_any(known, n, rng)
+    X = np.where(hidden, np.nan, source.X)
     if np.isnan(X).all(axis=0).any():
         return None
     thinned = _part(source, np.ones(len(X), bool), X)
@@ -105,10 +104,10 @@ def try_hidden(model: Any, source: Any, level: float = 0.9, seed: int = 0) -> Tr
     if fitted is None:
         return None
     block, inner = thinned.take(np.arange(thinned.n_units)), fitted._model()
-    rows = np.flatnonzero(hidden.reshape(known.shape).any(axis=1))
+    rows = np.flatnonzero(hidden.any(axis=1))
     states = [inner.posterior(params, block)[0][rows] for params in fitted._uncertain()]
     law, weight = fitted._laws(inner, states, len(rows))
-    truth = np.where(hidden.reshape(known.shape), source.X, np.nan)
+    truth = np.where(hidden, source.X, np.nan)
     return _judged(fitted, truth, None, rows, law, weight, level, _last(X, source.offsets)[rows], X)
 
 

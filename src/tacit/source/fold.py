@@ -14,16 +14,9 @@ from .block import Block
 from .memory import Blank
 from .source import Source
 
-__all__ = ["FoldSource", "assign_folds"]
+__all__ = ["FoldSource"]
 
 T = TypeVar("T")
-
-
-def assign_folds(n_units: int, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-    """A fold for every unit, at random and of equal sizes; one byte per unit where there are at most 256."""
-    fold = np.resize(np.arange(n_folds, dtype=np.min_scalar_type(n_folds)), n_units)
-    rng.shuffle(fold)
-    return fold
 
 
 class FoldSource(Source):

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..assess.cells import hide_alike
 from ..engine import Until
 from ..factor.analysis.correlation import variance_spectrum
 from ..factor.principal.ppca import ProbabilisticPCA
 from ..factor.principal.rank import Spectrum, parallel
-from ..impute.trial import hide
 from ..notes import Check, Claim
 from ..tables import DataTable
 from ..words import count, joined, number, probability, share
@@ -114,7 +114,7 @@ def _hidden_share(model: Any, cells: np.ndarray, seed: int, times: int, deadline
         return None
     told: list[tuple] = []
     for k in range(times):
-        hidden = hide(cells, seed=seed + k)
+        hidden = hide_alike(cells, seed=seed + k)
         if not hidden.any() or (told and deadline is not None and time.monotonic() >= deadline):
             break
         told.append(_errors(model, cells, hidden, deadline))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score
 
+from ..assess.estimates import by_rows
+from ..assess.stability import agreement as agreement_of
 from ..notes import Claim
 from ..words import count, number, share
 from .comparison import Comparison, scored
@@ -62,7 +61,7 @@ def compare_models(
         groups.append({"number": j + 1, "other": other_number, "n_a": n_a, "n_b": n_b, "shared": both, "share_a": n_a / n,
                        "share_b": n_b / n, "words": "", "moved": False, "new": False})  # fmt: skip
     stay = sum(group["shared"] for group in groups)
-    agreement = float(adjusted_rand_score(*labels))
+    agreement, _ = agreement_of(*labels)
     figures: dict = {"agreement": agreement, "n_rows": n, "groups_a": k, "groups_b": m}
     sentences = [
         f"{names[0]} has {count(k, 'group')} and {names[1]} {count(m, 'group')}; on {count(n, 'row')} they agree with an "
@@ -79,19 +78,18 @@ def compare_models(
     ]
     if set(used) == set(other):
         gap = densities[1] - densities[0]
-        se = float(gap.std(ddof=1) / math.sqrt(n)) if n > 1 else 0.0
-        z = stats.norm.ppf(0.975)
-        better = names[1] if gap.mean() > 0 else names[0]
-        ends = sorted(abs(v) if gap.mean() > 0 else -v for v in (gap.mean() - z * se, gap.mean() + z * se))
-        clear = abs(gap.mean()) > z * se
+        found = by_rows(gap, None, None, np.inf, 0.95)
+        half = 0.5 * (found.high - found.low) if n > 1 else 0.0
+        better, clear = names[1] if found.value > 0 else names[0], abs(found.value) > half
+        ends = sorted(abs(v) if found.value > 0 else -v for v in (found.value - half, found.value + half))
         sentence = (
-            f"{better} describes the rows better, by {number(abs(gap.mean()), 3)} of log density a row ({number(ends[0], 3)} to "
+            f"{better} describes the rows better, by {number(abs(found.value), 3)} of log density a row ({number(ends[0], 3)} to "
             f"{number(ends[1], 3)})."
             if clear
             else "Neither describes the rows better beyond chance: the log density a row differs by "
-            f"{number(abs(gap.mean()), 3)} ± {number(z * se, 2)}."
+            f"{number(abs(found.value), 3)} ± {number(half, 2)}."
         )
-        figures = {"difference": float(gap.mean()), "half_width": float(z * se)}
-        summary.append(Claim.of("density", sentence, f"mean and normal interval over {count(n, 'row')}", figures))
+        figures = {"difference": found.value, "half_width": half}
+        summary.append(Claim.of("density", sentence, f"mean and t interval over {count(n, 'row')}", figures))
         limits.append("A model that was learned from these rows describes them better than rows it has not seen.")
     return Comparison("models", names, (n, n), groups=groups, summary=summary, limits=limits)

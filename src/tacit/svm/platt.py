@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn.model_selection import StratifiedKFold
+
+from ..assess.splits import divide
 
 __all__ = ["fit_sigmoid", "held_out", "sigmoid"]
 
@@ -65,7 +66,6 @@ def held_out(
     if n_folds < 2:  # a class of one row: what the machine says of its own rows is all there is
         everything = np.arange(len(first))
         return learn(everything, everything), ~known
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=rng.randint(2**31 - 1))
-    for seen, hidden in folds.split(np.zeros(len(first)), first):
+    for seen, hidden in divide(n_folds, len(first), y=first, random_state=rng.randint(2**31 - 1)):
         values[hidden], known[hidden] = learn(seen, hidden), True
     return values, known

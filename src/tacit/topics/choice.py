@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from ..assess.splits import number_folds
 from ..table import Table
 from .completion import Completion, completion
 from .corpus import Corpus, part_of
@@ -125,10 +126,9 @@ def choose_topics(
     _check_model(model)
     began, X = time.monotonic(), _documents(X)
     numbers, n_documents = _numbers(n_topics, X), _count(X)
-    if not 2 <= n_folds <= n_documents:
-        raise ValueError(f"n_folds={n_folds!r} must be from 2 to the {n_documents} documents.")
     rng = model._rng(random_state)
-    fold, seed = rng.permutation(np.arange(n_documents) % n_folds), int(rng.integers(2**31))
+    fold = number_folds(n_folds, n_documents, rng, name="n_folds", what="documents")
+    seed = int(rng.integers(2**31))
     tried: dict[int, list[Completion]] = {}
     failures: dict[int, str] = {}
     ended = False

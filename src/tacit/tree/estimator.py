@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils.validation import _check_monotonic_cst, check_is_fitted
 
+from ..assess.splits import number_folds
 from ..base.rows import RowsEstimator
 from ..base.settings import KW_ONLY, settings
 from ..base.supervised import Supervised
@@ -358,7 +359,7 @@ class TreeEstimator(Grown):
         if not hasattr(self, "_learned"):
             raise ValueError("prune needs the rows of fit, which are not kept in files and pickles; fit again.")
         X, targets, weight = self._learned
-        fold = self._folds(cv, len(X))
+        fold = number_folds(cv, len(X), check_random_state(self.random_state))
         tree = self.tree_
         whole = Collapse.of(tree, self._risk(tree))
         root = self._risk(tree)[0]
@@ -397,23 +398,6 @@ class TreeEstimator(Grown):
         self.ccp_alpha_ = float(whole.alphas[back][chosen] / tree.weight[0])
         self.tree_ = pruned(tree, whole.leaves_at(tree, whole.alphas[back][chosen] * (1 + 1e-12)))
         return self
-
-    def _folds(self, cv: Any, n_rows: int) -> np.ndarray:
-        if not isinstance(cv, numbers.Integral):
-            fold = np.asarray(cv)
-            if fold.shape != (n_rows,):
-                raise ValueError(
-                    f"cv has shape {fold.shape}, but there are {n_rows} rows; tell the fold of each, or a number."
-                )
-            return fold
-        check_number("cv", cv, numbers.Integral, 2)
-        if n_rows == 1:
-            raise ValueError(
-                f"prune(cv={cv}) needs at least 2 rows to hold some out, but the tree has 1; fit on more rows."
-            )
-        if int(cv) > n_rows:
-            raise ValueError(f"cv={cv} exceeds the {n_rows} rows; use at most {n_rows} folds.")
-        return check_random_state(self.random_state).permutation(np.arange(n_rows) % cv)
 
 
 def _highest(tree: Tree, closed: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Arrays, record
+from ..assess.selecting import one_standard_error
 from ..declared import SQUARES, Numbers
 from .grown import LEAF, Tree
 
@@ -153,7 +154,6 @@ class Complexity(Arrays):
 
     def choose(self, rule: str) -> int:
         """The row of a rule: "min" is the least cross-validated error, "1se" the smallest tree within one deviation of it."""
-        best = int(np.argmin(self.cross_validated))
         if rule == "min":
-            return best
-        return int(np.argmax(self.cross_validated <= self.cross_validated[best] + self.deviation[best]))
+            return int(np.argmin(self.cross_validated))
+        return one_standard_error(self.cross_validated, self.deviation)

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
+from ...assess.selecting import one_standard_error
+from ...assess.stability import halves
 from ...checks import check_choice, check_number
 from ...table import Table
 from ..dissimilarity.metrics import learn_parameters, make
@@ -251,20 +252,17 @@ class Trial:
     def stability(self, fits: list[Any], n_resamples: int) -> tuple[dict[str, np.ndarray], int | None]:
         """Agreement of the clusters of all rows with those of halves, and the largest number that is as good as the best."""
         tried = [i for i, k in enumerate(self.counts) if k > 1]
-        agreement = np.full((n_resamples, len(self.counts)), np.nan)
         labels = [labels_of(fit, self.X) for fit in fits]
-        for one in agreement:
-            rows = self.rng.permutation(len(self.X))[: len(self.X) // 2]
-            for i in tried:
-                half = self._fit(self.X[rows], self.counts[i])
-                one[i] = adjusted_rand_score(labels[i][rows], labels_of(half, self.X[rows]))
+
+        def again(rows: np.ndarray, i: int) -> np.ndarray:
+            return labels_of(self._fit(self.X[rows], self.counts[i]), self.X[rows])
+
+        agreement = halves(labels, again, len(self.X), n_resamples, tried, self.rng)
         mean = agreement.mean(axis=0)
         if not tried:
             return {"stability": mean}, None
-        best = int(np.nanargmax(mean))
-        error = agreement[:, best].std(ddof=1) / np.sqrt(n_resamples)
-        largest = max(i for i in tried if mean[i] >= mean[best] - error)
-        return {"stability": mean}, self.counts[largest] if mean[best] >= STABLE else 1
+        largest = one_standard_error(agreement.T, complexity=np.negative(self.counts), larger=True)
+        return {"stability": mean}, self.counts[largest] if np.nanmax(mean) >= STABLE else 1
 
     def silhouette(self, fits: list[Any], n_jobs: int | None) -> tuple[dict[str, np.ndarray], int | None]:
         """Mean silhouettes and the number of the largest."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...assess.cells import hide_evenly
 from ...engine import SingularError, fit
 from ...families.factor import FactorGaussian, FactorParams, leading_axes
 from ...families.gaussian import location_and_scale
@@ -22,7 +23,7 @@ from ...source import ArraySource, Block, Source
 from ...source.threads import one_blas_thread
 from .rank import RankChoice
 
-__all__ = ["by_hidden_cells", "hide", "search_ranks"]
+__all__ = ["by_hidden_cells", "search_ranks"]
 
 MOST_ROWS = 5000
 SHARE = 0.1  # of the observed cells, in each trial
@@ -39,7 +40,7 @@ class Trial:
 
     def __init__(self, block: Block, family: Callable[[int], FactorGaussian], rng: np.random.Generator):
         self.truth, self.family = host(block.X).astype(np.float64), family
-        self.hidden = hide(~np.isnan(self.truth), rng)
+        self.hidden = hide_evenly(~np.isnan(self.truth), rng)
         X = np.where(self.hidden, np.nan, self.truth)
         self.block = Block.of(X, host(block.weight))
         self.source = ArraySource(X, self.block.weight, n_jobs=1)
@@ -76,15 +77,6 @@ class Trial:
             axes * np.sqrt(value) * unit[:, None],
         )
         return family.floored(last.mean, loading[None], last.noise, last.origin, last.scale)
-
-
-def hide(seen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Which observed cells to hide: a share of each column with at least 4, of rows that keep one."""
-    key = np.where(seen, rng.random(seen.shape), np.inf)
-    order = key.argsort(axis=0).argsort(axis=0)
-    hidden = order < np.where(seen.sum(axis=0) < 4, 0.0, np.ceil(SHARE * seen.sum(axis=0)))
-    hidden[(seen & ~hidden).sum(axis=1) == 0] = False
-    return hidden
 
 
 def search_ranks(error: Callable[[int], float], most: int) -> tuple[int, np.ndarray, np.ndarray]:

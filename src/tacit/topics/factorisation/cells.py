@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...assess.cells import hide_evenly
 from ...engine import fit
-from ...factor.principal.hidden import hide, search_ranks
+from ...factor.principal.hidden import search_ranks
 from ...factor.principal.rank import RankChoice
 from ...kernels import host, lazy
 from ...source import ArraySource, Block, Source
@@ -30,7 +31,7 @@ class Trial:
 
     def __init__(self, block: Block, estimator: Any, rng: np.random.Generator):
         self.truth, self.estimator, self.rng = host(block.X).astype(np.float64), estimator, rng
-        self.hidden = hide(~np.isnan(self.truth), rng)
+        self.hidden = hide_evenly(~np.isnan(self.truth), rng)
         self.block = Block.of(np.where(self.hidden, np.nan, self.truth), host(block.weight))
         self.columns = np.ones(self.truth.shape[1])
         self.first = self._loss(np.broadcast_to(np.nanmean(self.block.X, axis=0), self.truth.shape))
