@@ -27,6 +27,7 @@ bases = {
     "bumps": BasisExpansion("rbf", n_centers=12, centers="grid", width=0.5),
     "splines": BasisExpansion("spline", n_centers=8),
     "smooth steps": BasisExpansion("arctan", n_centers=12, centers="grid"),
+    "steps": BasisExpansion("heaviside", n_centers=12, centers="grid"),
 }
 curves, lines = {}, []
 for name, basis in bases.items():
