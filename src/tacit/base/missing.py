@@ -167,6 +167,10 @@ class MissingCells(RowsEstimator):
     def _lowest(self) -> np.ndarray | None:
         return None
 
+    def _possible(self, cells: np.ndarray) -> np.ndarray:
+        """Filled cells as values that a row can have."""
+        return self._model().family.possible(cells)
+
     def _as_given(self, cells: np.ndarray, X: Any) -> Any:
         """Cells as a table of the kind of X."""
         return as_given(cells, X)
@@ -233,7 +237,7 @@ class MissingCells(RowsEstimator):
         if interval is not None and not (isinstance(interval, numbers.Real) and 0 < interval < 1):
             raise ValueError(f"interval={interval!r} must be a probability between 0 and 1, both excluded.")
         fill = self._filler("std" if return_std else "mean" if interval is None else interval, lowest)
-        source, possible = self._open(X), self._model().family.possible if whole else np.asarray
+        source, possible = self._open(X), self._possible if whole else np.asarray
         if out is not None:
             check_out(X, out)
             with ParquetWriter(out) as writer:
