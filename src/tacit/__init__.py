@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 _SUBMODULES = (
     "classification", "cluster", "datasets", "engine", "ensemble", "factor", "families", "gaussian_process", "graph", "impute",
     "learning", "linear_model", "mixture", "neighbors", "plot", "recommend", "relevance", "report", "sequence", "source", "study",
-    "svm", "tables", "testing", "topics", "tree",
+    "svm", "tables", "testing", "topics", "tree", "variational",
 )  # fmt: skip
 _NAMES = {"load": "tacit.persistence", "save": "tacit.persistence"}
 

@@ -37,7 +37,7 @@ from ..notes import Note
 from ..source import Block, Source
 from .rows import RowsEstimator
 
-__all__ = ["EMEstimator", "Task"]
+__all__ = ["EMEstimator", "Task", "identity_of"]
 
 NOT_CONVERGED = (
     "Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, or check "
@@ -307,13 +307,18 @@ class EMEstimator(RowsEstimator):
 
     def _identity(self, source: Source) -> str:
         """What a checkpoint belongs to: settings that matter, and the rows."""
-        digest = hashlib.sha256(f"{type(self).__name__} {source.n_rows} {source.n_features}".encode())
-        for name, value in sorted(self.get_params().items()):
-            if name not in IRRELEVANT:
-                digest.update(f"{name}={_settled(value)}".encode())
-        for part in source.map(_digest):
-            digest.update(part)
-        return digest.hexdigest()
+        return identity_of(self, source)
+
+
+def identity_of(estimator: Any, source: Source) -> str:
+    """What a checkpoint belongs to: settings that matter, and the rows."""
+    digest = hashlib.sha256(f"{type(estimator).__name__} {source.n_rows} {source.n_features}".encode())
+    for name, value in sorted(estimator.get_params().items()):
+        if name not in IRRELEVANT:
+            digest.update(f"{name}={_settled(value)}".encode())
+    for part in source.map(_digest):
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def _digest(block: Block) -> bytes:

@@ -266,6 +266,15 @@ class LevelLaw(Law):
         """Probabilities of the levels of the cells of a column, (cells, levels)."""
         return weight[self.columns == column] @ self.shares[column]
 
+    def drawn(self, weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Codes of levels, drawn for every cell."""
+        out = np.empty(len(weight))
+        for j in np.unique(self.columns):
+            reached = np.cumsum(self.levels(j, weight), axis=1)
+            place = (rng.random((len(reached), 1)) * reached[:, -1:] >= reached).sum(axis=1)
+            out[self.columns == j] = np.minimum(place, reached.shape[1] - 1)
+        return out
+
     def _best(self, weight: np.ndarray, function: str) -> np.ndarray:
         out = np.empty(len(weight))
         for j in np.unique(self.columns):
@@ -322,8 +331,8 @@ class OrderedLaw(LevelLaw):
         out = np.empty(len(weight))
         for j in np.unique(self.columns):
             here = self.columns == j
-            reached = np.cumsum(weight[here] @ self.shares[j], axis=1) >= q * (1.0 - 1e-12)
-            out[here] = np.where(reached.any(axis=1), reached.argmax(axis=1), self.shares[j].shape[1] - 1)
+            reached = np.cumsum(self.levels(j, weight), axis=1) >= q * (1.0 - 1e-12)
+            out[here] = np.where(reached.any(axis=1), reached.argmax(axis=1), reached.shape[1] - 1)
         return out
 
 
