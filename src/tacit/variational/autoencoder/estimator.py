@@ -257,12 +257,13 @@ class VariationalAutoencoder(TableRows, RowScores, MissingCells):
 
     def _asked(self, block: Block, n_draws: int) -> Iterator[tuple[np.ndarray, tuple]]:
         """Rows of a block, as many as are asked about at a time, as arrays and as tensors; and the network."""
-        from .networks.fitting import tensors
+        from .networks.fitting import tensors, threads
         from .networks.posterior import chunks
 
         network, X = self._network(), host(block.X).astype(np.float64)
-        for rows in chunks(network, n_draws, len(X)):
-            yield X[rows], (network, *tensors(network, X[rows]))
+        with threads(1):  # blocks run side by side
+            for rows in chunks(network, n_draws, len(X)):
+                yield X[rows], (network, *tensors(network, X[rows]))
 
     def _weighed(self, block: Block) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Some rows of a block, outputs (draws, rows, n_out) and log weights (draws, rows)."""

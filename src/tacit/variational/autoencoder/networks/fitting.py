@@ -20,7 +20,7 @@ from .rows import Rows, open_rows
 from .start import begin_linear, begin_random, features_of, linear_model
 from .training import Keeper, Plan, train
 
-__all__ = ["check_weights", "fitted", "outputs", "restored", "tensors"]
+__all__ = ["check_weights", "fitted", "outputs", "restored", "tensors", "threads"]
 
 MOST_SAMPLE = 5000
 """Rows that a linear start is learned of."""
@@ -40,12 +40,10 @@ def device_of(asked: str) -> Any:
 
 
 @contextlib.contextmanager
-def threads(estimator: Any, network: Network, batch: int) -> Iterator[None]:
-    """As many threads as pay."""
+def threads(n: int) -> Iterator[None]:
+    """So many threads of torch."""
     before = torch.get_num_threads()
-    work = batch * sum(p.numel() for p in network.parameters())
-    asked = estimator.n_jobs if estimator.n_jobs and estimator.n_jobs > 0 else None
-    torch.set_num_threads(asked or (before if work >= LARGE else 1))
+    torch.set_num_threads(n)
     try:
         yield
     finally:
@@ -97,7 +95,9 @@ class Fitting:
         )  # fmt: skip
         generator = torch.Generator(self.device).manual_seed(self.seed)
         told = estimator._told_of() if path is None else None
-        with threads(estimator, network, batch):
+        large = batch * sum(p.numel() for p in network.parameters()) >= LARGE
+        asked = estimator.n_jobs if (estimator.n_jobs or 0) > 0 else None
+        with threads(asked or (torch.get_num_threads() if large else 1)):
             return train(network, rows, held, plan, generator, told, self.keeper, phase)
 
 

@@ -157,6 +157,21 @@ class Network(torch.nn.Module):
         eta = eta if self.deep_out is None else eta + self.deep_out(z)
         return eta.float() if eta.dtype == torch.bfloat16 else eta
 
+    def slopes(self, z: Any) -> Any:
+        """Derivatives of the outputs in z, (rows, n_out, k)."""
+        found = self.out.weight.expand(len(z), -1, -1)
+        if self.deep_out is None:
+            return found
+        along, hidden = torch.eye(self.k, dtype=z.dtype, device=z.device).expand(len(z), -1, -1), z
+        for layer in self.deep_out:
+            if isinstance(layer, torch.nn.Linear):
+                along, hidden = along @ layer.weight.T, layer(hidden)
+            else:
+                rise = torch.sigmoid(hidden)
+                along = along * (rise * (1.0 + hidden * (1.0 - rise)))[:, None]
+                hidden = layer(hidden)
+        return found + along.mT
+
     def log_prob(self, eta: Any, x: Any, seen: Any) -> Any:
         """Log probability of the observed coded cells of every row given outputs."""
         total = None

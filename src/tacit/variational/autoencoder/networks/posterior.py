@@ -47,7 +47,7 @@ def _curvature(network: Network, z: Any, eta: Any, x: Any, seen: Any) -> tuple[A
         leaf = eta.detach().requires_grad_()
         (pull,) = torch.autograd.grad(network.log_prob(leaf, x, seen).sum(), leaf)
     unit = torch.eye(network.k, dtype=z.dtype, device=z.device)
-    slopes = torch.stack([torch.func.jvp(network.decode, (z,), (e.expand_as(z),))[1] for e in unit], -1).detach()
+    slopes = network.slopes(z)
     gradient = torch.einsum("nok,no->nk", slopes, pull) - z
     parts, known = [], []
     for head, own, out in zip(network.heads, network.slices, network.outputs):
