@@ -1,6 +1,7 @@
 """scikit-learn's estimator checks, and what every public estimator must do besides."""
 
 import pickle
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -73,10 +74,14 @@ from tacit.sequence import GMMHMM, GaussianHMM, HiddenMarkovModel, LinearChainCR
 from tacit.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from tacit.topics import NMF, AnchorTopics, LatentDirichletAllocation, MiniBatchNMF, NMFTopics
 from tacit.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
+from tacit.variational import VariationalAutoencoder
 
 from .zoo import gaussian_rows, with_missing
 
+NETWORKS = [VariationalAutoencoder(1, max_epochs=2, random_state=0)] if find_spec("torch") else []
+"""Estimators that need torch, which not every environment has."""
 ESTIMATORS = [
+    *NETWORKS,
     AdaBoostClassifier(n_estimators=10),
     GradientBoostingClassifier(max_iter=20, min_samples_leaf=1),
     GradientBoostingRegressor(max_iter=20, min_samples_leaf=1, interval_cv=3),
@@ -289,6 +294,8 @@ def expected_failures(estimator):
             )
             found |= dict.fromkeys((*named, "check_methods_subset_invariance"), HMMLEARN)
         return found
+    if isinstance(estimator, VariationalAutoencoder):
+        return {"check_sample_weight_equivalence_on_dense_data": DRAWN_ROWS}
     if isinstance(estimator, Perceptron):
         return {f"check_sample_weight_equivalence_on_{kind}_data": ONE_BY_ONE for kind in ("dense", "sparse")}
     if getattr(estimator, "bootstrap", False):

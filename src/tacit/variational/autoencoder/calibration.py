@@ -2,8 +2,8 @@
 
     r_i = Φ⁻¹(F(x_i)),    an interval of probability p reaches from Φ(−s t) to Φ(s t),    t the quantile (1 + p)/2 of a Student t
 
-F is the distribution that the model gives a hidden cell, s² the mean of r², and the degrees of freedom are those of the m cells that
-told it, counted with the rows they are in: few cells leave s uncertain, which widens intervals too.
+F is the distribution that the model gives a hidden cell, s² the mean of r², and the degrees of freedom are the number of cells
+that told it, at most three for a row: few cells leave s uncertain, which widens intervals too.
 """
 
 from __future__ import annotations

@@ -69,15 +69,16 @@ class VariationalAutoencoder(TableRows, RowScores, MissingCells):
         Weight of the divergence in the bound.
     warm_up : int, default=0
         Epochs in which this weight rises to `beta`.
-    n_importance : int, default=1
-        Draws of z by which the bound is taken; of several it is importance weighted, and tighter.
+    n_importance : int or "auto", default="auto"
+        Draws of z by which the bound is taken; of several it is importance weighted, and tighter. "auto" is 8 up to 10,000 rows
+        and 1 beyond.
     init : {"linear", "random"}, default="linear"
         Where training starts: at probabilistic principal components of the columns, or at random.
     learning_rate, weight_decay : float
         Of AdamW; weights are drawn to 0 in hidden layers only.
     batch_size, max_epochs, patience : int or "auto", default="auto"
-        Rows of a batch, epochs at most, and epochs without a gain on the rows held out after which the learning rate falls, twice,
-        and then training ends.
+        Rows of a batch, epochs at most, and epochs without a gain on the rows held out after which the learning rate falls;
+        the third time training ends.
     validation_fraction : float, default=0.1
         Share of the rows that are held out, 5,000 at most; of fewer than ten rows none are. Up to 3,000 rows, training is then
         repeated on all rows, for as many epochs as were best.
@@ -151,9 +152,9 @@ class VariationalAutoencoder(TableRows, RowScores, MissingCells):
     scale: bool = True
     beta: float = 1.0
     warm_up: int = 0
-    n_importance: int = 1
+    n_importance: Any = "auto"
     init: str = "linear"
-    learning_rate: float = 2e-3
+    learning_rate: float = 5e-3
     weight_decay: float = 1e-2
     batch_size: Any = "auto"
     max_epochs: Any = "auto"
@@ -195,10 +196,15 @@ class VariationalAutoencoder(TableRows, RowScores, MissingCells):
             if type(family).__name__ not in HEADS:
                 known = sorted(name for name, kind in NAMED.items() if kind.__name__ in HEADS)
                 raise ValueError(
-                    f"column {schema.columns[columns[0]].name!r} is to be {type(family).__name__}, which a decoder does not give; "
-                    f"use one of {', '.join(known)}, categorical, ordinal, vonmises."
+                    f"column {schema.columns[columns[0]].name!r} is to be {type(family).__name__}, which a decoder does not "
+                    f"give; use one of {', '.join(known)}, categorical, ordinal, vonmises."
                 )
         return found
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        cells = super()._validate(X, reset=reset)
+        single = getattr(X, "dtype", None) == np.float32
+        return cells.astype(np.float32) if single and cells.dtype != np.float32 else cells
 
     # Learning
 

@@ -13,7 +13,7 @@ from ...families import Product
 from ...schema import Schema
 from ...source import ArraySource, Source
 
-__all__ = ["FEWEST", "SMALL", "check_autoencoder", "held_out", "positive_columns", "sizes", "widths"]
+__all__ = ["FEWEST", "SMALL", "check_autoencoder", "draws", "held_out", "positive_columns", "sizes", "widths"]
 
 FEWEST = 10
 """Rows from which some are held out."""
@@ -22,6 +22,9 @@ SMALL = 3000
 """Rows up to which training is repeated on all of them."""
 WIDTHS = ((60, ()), (1_000, (32,)), (10_000, (64, 64)), (100_000, (128, 128)), (np.inf, (256, 256)))
 """Hidden layers by the number of rows below which they are used."""
+MANY = 10_000
+"""Rows up to which the bound is taken by `DRAWS` draws by default, beyond by one."""
+DRAWS = 8
 STEPS = 12_000
 """Most steps by default."""
 REST = 150
@@ -43,6 +46,11 @@ def sizes(n: int, batch_size: Any, patience: Any, max_epochs: Any) -> tuple[int,
     steps = max(round(n / batch), 1)
     rest = max(REST // steps, 3) if isinstance(patience, str) else patience
     return batch, rest, max(STEPS // steps, 20) if isinstance(max_epochs, str) else max_epochs
+
+
+def draws(asked: Any, n: int) -> int:
+    """Draws of z by which the bound is taken."""
+    return int(asked) if not isinstance(asked, str) else DRAWS if n <= MANY else 1
 
 
 def held_out(source: Source, fraction: float, rng: np.random.Generator) -> np.ndarray:
@@ -73,7 +81,7 @@ def positive_columns(schema: Schema, product: Product, sample: np.ndarray, sourc
 def check_autoencoder(estimator: Any) -> None:
     """Raise ValueError where a setting is not what it must be."""
     whole, real = numbers.Integral, numbers.Real
-    for name in ("n_components", "patience", "max_epochs", "batch_size"):
+    for name in ("n_components", "n_importance", "patience", "max_epochs", "batch_size"):
         value = getattr(estimator, name)
         if isinstance(value, str):
             check_choice(name, value, ("auto",))
@@ -87,7 +95,7 @@ def check_autoencoder(estimator: Any) -> None:
     for name, low in (("beta", 0), ("weight_decay", 0), ("learning_rate", 0)):
         check_number(name, getattr(estimator, name), real, low)
     check_number("validation_fraction", estimator.validation_fraction, real, 0, 0.9)
-    for name, least in (("warm_up", 0), ("n_importance", 1), ("n_draws", 2), ("refine", 0)):
+    for name, least in (("warm_up", 0), ("n_draws", 2), ("refine", 0)):
         check_number(name, getattr(estimator, name), whole, least)
     if not isinstance(estimator.by_column, (dict, type(None))):
         raise ValueError(f"by_column={estimator.by_column!r} is not a dictionary of columns and their families.")

@@ -13,7 +13,7 @@ from ....kernels import host
 from ....source import Block, Source
 from ..calibration import normal_scores, widened
 from ..record import Training
-from ..settings import SMALL
+from ..settings import SMALL, draws
 from . import torch
 from .network import Network, frames_of, head_of, heads_of
 from .rows import Rows, open_rows
@@ -91,7 +91,7 @@ class Fitting:
         batch, rest, most = estimator._sizes_for(rows.n)
         plan = Plan(
             most, batch, estimator.learning_rate, estimator.weight_decay, estimator.beta, estimator.warm_up,
-            estimator.n_importance, rest, bool(estimator.mixed_precision), path,
+            draws(estimator.n_importance, rows.n), rest, bool(estimator.mixed_precision), path,
         )  # fmt: skip
         generator = torch.Generator(self.device).manual_seed(self.seed)
         told = estimator._told_of() if path is None else None
