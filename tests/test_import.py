@@ -63,7 +63,8 @@ def test_unknown_names_are_attribute_errors():
 def test_every_module_exports_what_it_promises():
     code = "import pkgutil, importlib, tacit\n" + (
         "for m in pkgutil.walk_packages(tacit.__path__, 'tacit.'):\n"
-        "    if m.name.startswith('tacit.kernels.t') or m.name == 'tacit.source.torch' or '.networks.' in m.name: continue\n"
+        "    if m.name.startswith('tacit.kernels.t') or m.name == 'tacit.source.torch': continue\n"
+        "    if 'autoencoder.networks' in m.name: continue\n"
         "    module = importlib.import_module(m.name)\n"
         "    missing = [n for n in getattr(module, '__all__', ()) if not hasattr(module, n)]\n"
         "    assert not missing, (m.name, missing)"

@@ -60,7 +60,10 @@ FOREIGN: dict[str, tuple[str, dict[str, Spec]]] = {
 def _parts() -> dict[str, type]:
     """Classes of this library that an estimator may be made of, by name: those that declare what they are made of."""
     for package in _packages():
-        import_module(package)
+        module = import_module(package)
+        for name in module.__all__:  # some are loaded when they are asked for
+            with contextlib.suppress(ImportError):
+                getattr(module, name)
     known: dict[str, type] = dict(SAVABLE)
     waiting: list[Any] = [Arrays, Family, Prior]
     while waiting:
