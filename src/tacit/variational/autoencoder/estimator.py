@@ -431,9 +431,9 @@ class VariationalAutoencoder(TableRows, RowScores, MissingCells):
     def _possible(self, cells: np.ndarray) -> np.ndarray:
         return self.family_.possible(cells)
 
-    def _laws(self, X: np.ndarray, eta: np.ndarray, cells: tuple[np.ndarray, np.ndarray]) -> JoinedLaw:
-        """The laws of cells under every draw."""
-        network, parts = self._network("cpu"), []
+    def _laws(self, network: Any, eta: np.ndarray, cells: tuple[np.ndarray, np.ndarray]) -> JoinedLaw:
+        """The laws of cells under every draw, by a network on the CPU."""
+        parts = []
         for head, out in zip(network.heads, network.outputs):
             at = np.flatnonzero(np.isin(cells[1], head.columns))
             if len(at):
@@ -444,11 +444,8 @@ class VariationalAutoencoder(TableRows, RowScores, MissingCells):
 
     def _filler(self, what: Any, lowest: Any = None) -> Callable[[Block], np.ndarray]:
         least = self._lowest() if lowest is None else np.broadcast_to(np.asarray(lowest, float), self.n_features_in_)
-        level, factor = what, 1.0
-        if what not in N_ANSWERS:
-            level = self.widening_.level(what)
-        else:
-            factor = self.widening_.factor
+        level = what if what in N_ANSWERS else self.widening_.level(what)
+        network = self._network("cpu")
 
         def fill(block: Block) -> np.ndarray:
             given = host(block.X)
@@ -459,9 +456,9 @@ class VariationalAutoencoder(TableRows, RowScores, MissingCells):
             for X, eta, log_w in self._weighed(Block.of(given[rows])) if len(rows) else ():
                 cells = np.nonzero(np.isnan(X))
                 weight = np.exp(log_w - logsumexp(log_w, axis=0)).T[cells[0]]
-                told = np.array(list(_answers(level, self._laws(X, eta, cells), weight)))
+                told = np.array(list(_answers(level, self._laws(network, eta, cells), weight)))
                 if what == "std":
-                    told[1] *= factor
+                    told[1] *= self.widening_.factor
                 bounded = told[: 1 if what in N_ANSWERS else 3]
                 np.maximum(bounded, least[cells[1]], out=bounded)
                 out[rows[first + cells[0]], :, cells[1]] = told.T
@@ -472,14 +469,14 @@ class VariationalAutoencoder(TableRows, RowScores, MissingCells):
 
     def _completed_rows(self, X: Any, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         """Draws of z for whole rows, and of their missing cells given it."""
-        rows, first = self._validate(X, reset=False), 0
+        network, rows, first = self._network("cpu"), self._validate(X, reset=False), 0
         drawn = np.repeat(np.asarray(rows, dtype=np.float64)[None], n_draws, axis=0)
         for part, eta, log_w in self._weighed(Block.of(np.ascontiguousarray(rows))):
             cells = np.nonzero(np.isnan(part))
             total = np.cumsum(np.exp(log_w - logsumexp(log_w, axis=0)), axis=0)
             for t in range(n_draws if len(cells[0]) else 0):
                 chosen = np.minimum((rng.random(len(part)) > total).sum(axis=0), len(total) - 1)
-                law = self._laws(part, eta[chosen, np.arange(len(part))][None], cells)
+                law = self._laws(network, eta[chosen, np.arange(len(part))][None], cells)
                 made = np.empty(len(cells[0]))
                 for at, own in law.parts:
                     made[at] = _drawn(own, rng)

@@ -139,7 +139,7 @@ def _widening(estimator: Any, X: np.ndarray) -> Any:
     d = estimator.n_features_in_
     if not len(X):
         return widened(np.zeros(0), 0)
-    rng, parts = np.random.default_rng(0), min(4, d)
+    rng, parts, network = np.random.default_rng(0), min(4, d), estimator._network("cpu")
     group = rng.permuted(np.tile(np.arange(d) % parts, (len(X), 1)), axis=1)
     scores = []
     for part in range(parts):
@@ -152,7 +152,7 @@ def _widening(estimator: Any, X: np.ndarray) -> Any:
             weight = np.exp(log_w - log_w.max(axis=0))
             weight = (weight / weight.sum(axis=0)).T[cells[0]]
             if len(cells[0]):
-                scores.append(normal_scores(estimator._laws(rows, eta, cells), weight, truth[cells]))
+                scores.append(normal_scores(estimator._laws(network, eta, cells), weight, truth[cells]))
     return widened(np.concatenate(scores) if scores else np.zeros(0), len(X))
 
 
