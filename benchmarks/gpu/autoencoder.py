@@ -1,8 +1,8 @@
-"""``python -m benchmarks.gpu.autoencoder``: seconds per epoch of the variational autoencoder, against the same network in plain PyTorch.
+"""``python -m benchmarks.gpu.autoencoder``: seconds per epoch of the autoencoder, against the same network in plain PyTorch.
 
-Both have linear maps beside two hidden layers of 256, ten components and Gaussian noise by column, AdamW, the same batches and
-precision, and rows that lie on the device. Epochs are interleaved in blocks of fits; printed are medians of all but the first epoch
-of a fit, and the bounds that both reach, which must agree.
+Both have linear maps beside two hidden layers of 256, ten components, Gaussian noise by column, AdamW, the same batches and
+precision, and rows that lie on the device. Fits are interleaved; printed are medians of all epochs but the first of a fit, and
+the bounds that both reach, which must agree.
 """
 
 import argparse

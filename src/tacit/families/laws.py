@@ -80,8 +80,8 @@ class QuantileLaw(Law):
 
     discrete = False
 
-    def parts(self, q: float) -> np.ndarray:
-        """The q-quantile of every cell under every class."""
+    def parts(self, q: Any) -> np.ndarray:
+        """The q-quantile of every cell under every class; q may differ from cell to cell, (m, 1)."""
         raise NotImplementedError
 
     def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
@@ -145,7 +145,7 @@ class NormalLaw(QuantileLaw):
         super().__init__(means, variances)
         self.width = np.sqrt(variances)
 
-    def parts(self, q: float) -> np.ndarray:
+    def parts(self, q: Any) -> np.ndarray:
         return self.means + ndtri(q) * self.width
 
     def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
@@ -168,7 +168,7 @@ class LogNormalLaw(QuantileLaw):
     def given(self) -> tuple:
         return self.log.given
 
-    def parts(self, q: float) -> np.ndarray:
+    def parts(self, q: Any) -> np.ndarray:
         return np.exp(self.log.parts(q))
 
     def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
@@ -194,7 +194,7 @@ class StudentLaw(QuantileLaw):
     def given(self) -> tuple:
         return self.means, self.width, self.df
 
-    def parts(self, q: float) -> np.ndarray:
+    def parts(self, q: Any) -> np.ndarray:
         return self.means + stdtrit(self.df, q) * self.width
 
     def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:
@@ -228,7 +228,7 @@ class ScipyLaw(QuantileLaw):
     def discrete(self) -> bool:  # type: ignore[override]
         return hasattr(self._law().dist, "pmf")
 
-    def parts(self, q: float) -> np.ndarray:
+    def parts(self, q: Any) -> np.ndarray:
         return self._law().ppf(q)
 
     def cdf(self, y: np.ndarray, rows: Any) -> np.ndarray:

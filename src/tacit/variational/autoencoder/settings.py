@@ -104,7 +104,7 @@ def check_autoencoder(estimator: Any) -> None:
 def _check_widths(name: str, value: Any) -> None:
     if isinstance(value, str):
         return check_choice(name, value, ("auto",))
-    if not isinstance(value, Sequence) or not all(isinstance(w, numbers.Integral) and w > 0 for w in value):
+    if not isinstance(value, Sequence) or not all(isinstance(w, (int, np.integer)) and w > 0 for w in value):
         raise ValueError(
             f"{name}={value!r} must be 'auto' or a tuple of widths, such as (64, 64); () has no hidden layer."
         )

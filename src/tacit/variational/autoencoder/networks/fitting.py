@@ -205,7 +205,7 @@ def check_weights(estimator: Any) -> None:
         expected = {name: tuple(value.shape) for name, value in built(estimator).state_dict().items()}
     if expected.keys() != estimator.weights_.keys():
         raise ValueError("'weights_' are not those of the network that the file describes")
-    for name, shape in expected.items():
+    for name, own in expected.items():
         value = estimator.weights_[name]
-        if not isinstance(value, np.ndarray) or value.shape != shape or not np.isfinite(value).all():
-            raise ValueError(f"'weights_' holds {name!r} that is not {' × '.join(map(str, shape))} numbers")
+        if not isinstance(value, np.ndarray) or value.shape != own or not np.isfinite(value).all():
+            raise ValueError(f"'weights_' holds {name!r} that is not {' × '.join(map(str, own))} numbers")

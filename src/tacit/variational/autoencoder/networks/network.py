@@ -100,7 +100,9 @@ class Network(torch.nn.Module):
         self.into = torch.nn.Linear(self.n_features, 2 * k)
         self.holes = torch.nn.Linear(self.d, 2 * k, bias=False)
         torch.nn.init.zeros_(self.holes.weight)
-        self.deep_into = self.deep_holes = self.deep_out = None
+        self.deep_into: Any = None
+        self.deep_holes: Any = None
+        self.deep_out: Any = None
         if encoder:
             self.first = torch.nn.Linear(self.n_features, encoder[0])
             self.deep_holes = torch.nn.Linear(self.d, encoder[0], bias=False)

@@ -117,7 +117,7 @@ class Keeper:
                 raise ValueError("it belongs to a fit of other data or settings; remove it or choose another path")
             if scalars["phase"] != phase:
                 return None
-            found = {
+            found: dict[str, Any] = {
                 name: (float if name in ("rate", "best") else int)(value) for name, value in scalars["state"].items()
             }
             lists = ("path", "best_path", "bounds", "held")
@@ -187,22 +187,12 @@ def train(
             gain = value - state.best
             done = _judged(state, value, plan, parameters, best, optimiser)
             if told is not None:
-                ended = {"done": done, "converged": done, "reason": RESTED if done else ""}
-                seconds = time.monotonic() - started
                 told(
                     Progress(
-                        1,
-                        1,
-                        state.epoch,
-                        plan.epochs,
-                        value,
-                        gain,
-                        n_rows=rows.n,
-                        weight=rows.total,
-                        seconds=seconds,
-                        **ended,
+                        1, 1, state.epoch, plan.epochs, value, gain, done, RESTED if done else "", done,
+                        n_rows=rows.n, weight=rows.total, seconds=time.monotonic() - started,
                     )
-                )
+                )  # fmt: skip
             if done:
                 reason = RESTED
                 break
