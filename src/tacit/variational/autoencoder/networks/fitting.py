@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -126,7 +127,10 @@ def fitted(
     estimator.training_ = Training(
         np.array(state.bounds, dtype=float), np.array(state.held, dtype=float), len(held), state.best_epoch, state.best, reason
     )  # fmt: skip
-    keeper.remove()
+    if reason.code == "interrupted":
+        warnings.warn(f"{reason}; what was learned so far is kept.", UserWarning, stacklevel=3)
+    else:
+        keeper.remove()
 
 
 def publish(estimator: Any, network: Network) -> None:
