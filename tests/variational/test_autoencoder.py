@@ -1,4 +1,4 @@
-"""The variational autoencoder: linear ones are probabilistic PCA, heads agree with laws, answers with exact ones, bad input is told."""
+"""The variational autoencoder: linear ones are probabilistic PCA, heads agree with laws, and answers with exact ones."""
 
 import pickle
 import subprocess

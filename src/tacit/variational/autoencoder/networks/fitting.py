@@ -27,7 +27,7 @@ MOST_SAMPLE = 5000
 """Rows that a linear start is learned of."""
 MOST_TRIED = 100
 """Held-out rows whose cells are hidden one after the other to see how far intervals reach."""
-LARGE = 1 << 21
+LARGE = 1 << 27
 """Products of a step from which more than one thread pays."""
 
 

@@ -46,7 +46,7 @@ def frames_of(product: Product, X: np.ndarray, whole: bool, scale: bool) -> list
         for (family, _), frame in zip(product.parts, frames):
             if head_of(family) in (GaussianHead, StudentHead):
                 free = frame["unit"] > 0
-                frame["unit"][free] = np.sqrt(np.mean(frame["unit"][free] ** 2)) if free.any() else 1.0
+                frame["unit"] = np.full(len(free), np.sqrt(np.mean(frame["unit"] ** 2)) if free.any() else 0.0)
     return frames
 
 

@@ -63,6 +63,7 @@ class State:
     best_path: list[float] = field(default_factory=list)
     bounds: list[float] = field(default_factory=list)
     held: list[float] = field(default_factory=list)
+    moving: list[float] = field(default_factory=list)  # numbers of the parameters that the optimiser remembers steps of
 
 
 class Keeper:
@@ -120,7 +121,7 @@ class Keeper:
             found: dict[str, Any] = {
                 name: (float if name in ("rate", "best") else int)(value) for name, value in scalars["state"].items()
             }
-            lists = ("path", "best_path", "bounds", "held")
+            lists = ("path", "best_path", "bounds", "held", "moving")
             return State(**found, **{name: array(f"state.{name}").tolist() for name in lists}), array
         except FileNotFoundError:
             return None
@@ -196,6 +197,7 @@ def train(
             if done:
                 reason = RESTED
                 break
+            state.moving = [float(j) for j, p in enumerate(parameters) if optimiser.state.get(p)]
             keeper.offer(phase, state, _kept(network, best, optimiser), generator)
     except KeyboardInterrupt:
         reason = Note("interrupted", "training was interrupted after {epochs} epochs", epochs=state.epoch)
@@ -271,12 +273,9 @@ def _restore(state: State, array: Callable, network: Network, best: list, optimi
         for j, (p, kept) in enumerate(zip(network.parameters(), best)):
             p.copy_(torch.as_tensor(array(f"now.{j}")))
             kept.copy_(torch.as_tensor(array(f"best.{j}")))
-            try:
+            if j in state.moving:
                 names = ("step", "exp_avg", "exp_avg_sq")
-                optimiser.state[p] = {
-                    name: torch.as_tensor(array(f"optimiser.{j}.{name}")).to(p.device) for name in names
-                }
-            except KeyError:
-                pass  # the learning rate has just fallen
+                moments = {name: torch.as_tensor(array(f"optimiser.{j}.{name}")).to(p.device) for name in names}
+                optimiser.state[p] = moments
     generator.set_state(torch.as_tensor(array("generator")))
     return state
