@@ -1,7 +1,7 @@
 """A manifold of faces: frames of a film lie near a curved surface of two dimensions, which an autoencoder finds.
 
-Kingma and Welling (2014) drew this map of the faces of Brendan Frey: what the decoder expects at points of a grid, each an equal
-share of the distribution of z.
+Kingma and Welling (2014) drew this map of the faces of Brendan Frey: what the decoder expects at points of a grid, which lie
+where the frames do.
 
 Run: python examples/face_manifold.py [FIGURE.png]; the frames where TACIT_DATA names a folder that has them, else
 scikit-learn's digits.
@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from scipy.special import ndtri
 from sklearn.datasets import load_digits
 
 from tacit.factor import ProbabilisticPCA
@@ -26,7 +25,14 @@ order = np.random.default_rng(0).permutation(len(X))
 train, test = X[order[: -len(X) // 5]], X[order[-len(X) // 5 :]]
 
 # Pixels have one unit and one noise, as principal components have it, so that the two can be compared.
-settings = {"family": "gaussian", "scale": False, "noise": "shared", "n_importance": 1, "validation_fraction": 0.0}
+settings = {
+    "family": "gaussian",
+    "scale": False,
+    "noise": "shared",
+    "n_importance": 1,
+    "validation_fraction": 0.0,
+    "batch_size": 64,
+}
 model = VariationalAutoencoder(
     2, **settings, encoder_widths=(128,), decoder_widths=(128,), max_epochs=60, random_state=0
 )
@@ -56,8 +62,8 @@ if len(sys.argv) > 1:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    places = ndtri((np.arange(14) + 0.5) / 14)
-    grid = np.array([[a, b] for b in places[::-1] for a in places])
+    across, along = np.quantile(model.transform(train), (np.arange(14) + 0.5) / 14, axis=0).T
+    grid = np.array([[a, b] for b in along[::-1] for a in across])
     faces = model.inverse_transform(grid).reshape(14, 14, height, width)
     figure, ax = pyplot.subplots(figsize=(7, 7 * height / width), layout="constrained")
     ax.imshow(faces.transpose(0, 2, 1, 3).reshape(14 * height, 14 * width), cmap="gray", aspect="auto")
