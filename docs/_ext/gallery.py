@@ -38,7 +38,7 @@ TASKS = {
         "two_views",
         "kernel_pca_rings",
     ),
-    "Pictures": ("denoising", "inpainting", "flipped_pixels"),
+    "Pictures": ("denoising", "inpainting", "flipped_pixels", "face_manifold"),
     "A target, known classes, rates": (
         "temperature_experts",
         "gated_experts",
