@@ -21,6 +21,8 @@ HEAVIEST = 1e50
 """The largest weight of a row; the smallest is its inverse."""
 LARGEST = 1e151
 """The largest cell that models take which add up squares."""
+MANY = 1 << 18
+"""Cells beyond which they are checked on threads."""
 
 
 def check_number(
@@ -153,6 +155,9 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
     settings.setdefault("ensure_min_samples", estimator._min_rows if reset else 1)
     check_types(X)
     X = as_rows(estimator, X)
+    sound = settings["ensure_all_finite"] in (True, "allow-nan") and _is_sound(estimator, X, settings)
+    if sound:
+        settings["ensure_all_finite"] = False  # once is enough
     try:
         X = validate_data(estimator, X, reset=reset, **settings)
     except ValueError as error:
@@ -168,8 +173,30 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, **settings: Any) -> Any:
         if "could not convert string to float" not in str(error):
             raise
         raise ValueError(f"{error}{_first_text(estimator, X)}: {estimator._text_remedy}.") from None
-    check_range(X, estimator._largest, estimator._told)
+    if not sound:
+        check_range(X, estimator._largest, estimator._told)
     return X
+
+
+def _is_sound(estimator: Any, X: Any, settings: dict) -> bool:
+    """Whether an array of many floats holds nothing that is refused: one pass on all threads instead of three on one."""
+    if type(X) is not np.ndarray or X.ndim != 2 or X.size < MANY or X.dtype not in settings["dtype"]:
+        return False
+    from .source.threads import all_of, slices, thread_count
+
+    rows, most = (X.T if X.flags.f_contiguous else X), estimator._largest
+    may_miss = settings["ensure_all_finite"] == "allow-nan"
+
+    def within(part: slice) -> bool:
+        high, low = rows[part].max(), rows[part].min()
+        if high != high and may_miss:
+            high, low = np.fmax.reduce(rows[part], axis=None), np.fmin.reduce(rows[part], axis=None)
+            high, low = (0.0, 0.0) if high != high else (high, low)  # all are missing
+        return bool(np.isfinite(high) and np.isfinite(low) and max(high, -low) <= most)
+
+    threads = getattr(estimator, "n_jobs", None)
+    threads = thread_count(threads) if threads in (None, -1) or (isinstance(threads, int) and threads > 0) else 1
+    return all(all_of(within, slices(*rows.shape), threads))
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:

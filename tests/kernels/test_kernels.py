@@ -433,6 +433,13 @@ def decode_cases(world):
     for joint, offsets, _, labels, start, move, which in chains(world):
         logs = np.log(start), np.log(np.maximum(move, 1e-300))
         yield joint, offsets, labels, *logs, which, np.zeros(joint.shape[1], np.int64), np.empty(len(offsets) - 1)
+    if world.d == 3:  # side by side, of any lengths, with many equal paths
+        rng, k = world.rng, world.n_classes
+        lengths = rng.integers(1, 60, 25)
+        n, unknown, none = lengths.sum(), np.full(lengths.sum(), -1), np.zeros(0, np.int64)
+        logs = np.zeros(k), -rng.integers(0, 3, (1, k, k)).astype(float)
+        joint, offsets = -rng.integers(0, 3, (k, n)).astype(float), np.append(0, np.cumsum(lengths))
+        yield joint, offsets, unknown, *logs, none, np.zeros(n, np.int64), np.empty(len(lengths))
 
 
 def draw_states_cases(world):

@@ -9,10 +9,11 @@ import numpy as np
 
 from .chain import settle_labels
 from .jit import jit
+from .vectors import LANES, best_moves_in_lanes
 
 __all__ = ["decode", "draw_states"]
 
-LANES, TILE = 16, 8
+TILE = 8
 FEWEST = 10  # sequences that go side by side
 ROOM = 1 << 24  # bytes for where paths came from
 
@@ -59,24 +60,21 @@ def decode_lanes(joint, offsets, some, log_start, log_move, path, score):
     for l in range(LANES):
         u = some[min(l, some.size - 1)]
         begin[l], size[l] = offsets[u], offsets[u + 1] - offsets[u]
-    value, best, where = np.empty((n_states, LANES)), np.empty((n_states, LANES)), np.empty(LANES)
+    value, now, turned = np.empty((n_states, LANES)), np.empty((n_states, LANES)), log_move.T.copy()
     origin, tile = np.empty((longest, n_states, LANES), np.uint8), np.empty((TILE, n_states, LANES))
     for t in range(longest):
         if t % TILE == 0:
             turn(joint, begin, size, t, tile)
         here = tile[t % TILE]
-        for j in range(n_states):
-            if t:
-                best_origins(value, log_move, j, best[j], where)
-            else:
-                best[j], where[:] = log_start[j], 0.0
+        if t:
+            best_moves_in_lanes(value, turned, here, now, origin[t])
+        for j in range(0 if t else n_states):
             for l in range(LANES):
-                origin[t, j, l] = where[l]
-        ended = t >= size[LANES - 1]
-        for j in range(n_states):
-            for l in range(LANES):
-                if not ended or t < size[l]:
-                    value[j, l] = best[j, l] + here[j, l]
+                now[j, l] = log_start[j] + here[j, l]
+        for l in range(LANES if t >= size[LANES - 1] else 0):
+            for j in range(n_states if t >= size[l] else 0):
+                now[j, l] = value[j, l]
+        value, now = now, value
     last = np.zeros(LANES, np.int64)
     for l in range(some.size):
         for j in range(1, n_states):
@@ -87,7 +85,7 @@ def decode_lanes(joint, offsets, some, log_start, log_move, path, score):
         for l in range(some.size):
             if t < size[l]:
                 path[begin[l] + t] = last[l]
-                last[l] = origin[t, last[l], l]
+                last[l] = origin[t, last[l], l] if t else last[l]
 
 
 @jit
@@ -108,35 +106,6 @@ def turn(joint, begin, size, first, tile):
             at = begin[l] + first
             for t in range(min(TILE, size[l] - first)):
                 tile[t, j, l] = row[at + t]
-
-
-@jit
-def best_origins(value, log_move, j, best, where):
-    """The best of value_i + log A_ij over i in every lane, and its i; the first of equal ones."""
-    n, first, a = len(value), value[0], log_move[0, j]
-    for l in range(LANES):
-        best[l], where[l] = first[l] + a, 0.0
-    i = 1
-    while i + 3 <= n:  # three at once: the best so far is read and written once for all of them
-        v0, v1, v2 = value[i], value[i + 1], value[i + 2]
-        a0, a1, a2 = log_move[i, j], log_move[i + 1, j], log_move[i + 2, j]
-        f0, f1, f2 = float(i), float(i + 1), float(i + 2)  # so that all that is chosen is of one width
-        for l in range(LANES):
-            b, c0, c1, c2 = best[l], v0[l] + a0, v1[l] + a1, v2[l] + a2
-            b0 = c0 if c0 > b else b
-            w0 = f0 if c0 > b else where[l]
-            b1 = c1 if c1 > b0 else b0
-            w1 = f1 if c1 > b0 else w0
-            where[l] = f2 if c2 > b1 else w1
-            best[l] = c2 if c2 > b1 else b1
-        i += 3
-    while i < n:
-        v0, a0, f0 = value[i], log_move[i, j], float(i)
-        for l in range(LANES):
-            c0 = v0[l] + a0
-            where[l] = f0 if c0 > best[l] else where[l]
-            best[l] = c0 if c0 > best[l] else best[l]
-        i += 1
 
 
 @jit

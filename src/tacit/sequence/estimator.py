@@ -118,7 +118,7 @@ class SequenceEstimator(MixtureEstimator):
             from ..source.torch import TorchSource
 
             tensor: Any = super()._open(steps.rows, reset=reset)  # checked, and its columns counted
-            source: Source = TorchSource(tensor.X, **self._told_of(steps, weight, labels))
+            source: Source = TorchSource(tensor.X, **self._told_of(steps, weight, labels), unit=steps.unit)
         else:
             if type(steps.rows).__name__ == "DataTable":
                 cells = np.concatenate([block.X for block in super()._open(steps.rows, reset=reset)])
@@ -134,7 +134,8 @@ class SequenceEstimator(MixtureEstimator):
             if side_by_side * self.n_components <= MOST_CELLS:
                 size = max(size, side_by_side)
             told = self._told_of(steps, weight, labels)
-            source = ArraySource(steps.spread(cells), **told, n_jobs=self.n_jobs, block_rows=size)
+            offsets = None if len(steps.offsets) == steps.n_steps + 1 else steps.offsets
+            source = ArraySource(steps.spread(cells), **told, offsets=offsets, n_jobs=self.n_jobs, block_rows=size)
         source.columns, source.schema = self._known_names(), getattr(self, "schema_", None)
         source.steps = steps  # type: ignore[attr-defined]  # so that answers come in the order of the rows
         return source
@@ -146,7 +147,6 @@ class SequenceEstimator(MixtureEstimator):
             "weight": check_weight(per_sequence(weight, steps, "sample_weight"), steps.n_steps),
             "labels": steps.spread(self._check_labels(labels, steps.n_rows), -1),
             "targets": None if steps.time is None else steps.time[:, None],
-            "unit": steps.unit,
         }
 
     def _stream(self, X: Any, weight: Any, labels: Any, *, reset: bool, **more: Any) -> Source:
@@ -280,14 +280,14 @@ class SequenceEstimator(MixtureEstimator):
             resp = self.predict_proba(X, lengths)
             return float(resp.max(axis=1).sum()), resp.argmax(axis=1)
 
-        def best(model: Any, params: Any, block: Block) -> np.ndarray:
-            path, score = model.decoded(params, block)
-            first = np.zeros(len(block))
-            first[block.offsets[:-1]] = score
-            return np.column_stack([path, first])
+        scores: dict[int, np.ndarray] = {}
 
-        found = self._states(X, lengths, best, together=LANES)
-        return float(found[:, 1].sum()), found[:, 0].astype(int)
+        def best(model: Any, params: Any, block: Block) -> np.ndarray:
+            path, scores[block.first] = model.decoded(params, block)
+            return path
+
+        states = self._states(X, lengths, best, together=LANES)
+        return float(np.concatenate([scores[first] for first in sorted(scores)]).sum()), states.astype(int, copy=False)
 
     def predict_proba(self, X: Any, lengths: Any = None, *, out: Any = None) -> Any:  # type: ignore[override]
         """Probability of each state at each step, given all steps of its sequence (smoothing).

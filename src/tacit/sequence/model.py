@@ -187,7 +187,7 @@ class ChainModel(MixtureModel):
         with np.errstate(divide="ignore"):
             logs = np.log(chain.start), np.log(chain.move)
         kernel("decode", backend(joint))(joint, block.offsets, _unknown(joint), *logs, chain.which, path, score)
-        return chain.state[path], score
+        return path if len(chain.state) == self.n_components else chain.state[path], score
 
     def draw_paths(self, params: Any, block: Block, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         """Paths of states drawn from their posterior, (n_draws, steps)."""

@@ -28,6 +28,8 @@ class ArraySource(Source):
         What is to be predicted.
     unit : (n,) array, optional
         The unit of each row, by any name; rows of a unit must lie together. Default: every row is one.
+    offsets : (n_units + 1,) array, optional
+        Where units begin, instead of `unit`.
     block_rows : int, optional
         Rows per block; a longer unit is a block of its own.
     n_jobs : int, optional
@@ -44,10 +46,12 @@ class ArraySource(Source):
         targets: np.ndarray | None = None,
         *,
         unit: Any = None,
+        offsets: np.ndarray | None = None,
         block_rows: int | None = None,
         n_jobs: int | None = None,
     ):
-        self._hold(X, weight, labels, targets, unit_offsets(unit, len(X)), block_rows, n_jobs)
+        offsets = unit_offsets(unit, len(X)) if offsets is None else offsets
+        self._hold(X, weight, labels, targets, offsets, block_rows, n_jobs)
 
     @classmethod
     def of(cls, block: Block, **settings: Any) -> Self:
@@ -78,7 +82,8 @@ class ArraySource(Source):
         self._one = np.ones(self._longest)
         self._unknown = np.full(self._longest, -1)
         self._whole = Patterns.whole(self._longest, self.n_features)
-        self._blocks = [self._ingest(number) for number in range(self.n_blocks)]
+        # Made by the thread that first asks for it, which then has its rows at hand.
+        self._blocks: list[Block | dict | None] = [None] * self.n_blocks
         self.label_range = None if labels is None or labels.max() < 0 else (int(labels.min()), int(labels.max()))
         self.labelled = labels is not None and bool((labels >= 0).all()) and not np.isnan(X).any()
 
@@ -107,6 +112,8 @@ class ArraySource(Source):
 
     def block(self, part: int) -> Block:
         kept = self._blocks[part]
+        if kept is None:
+            kept = self._blocks[part] = self._ingest(part)
         return kept if isinstance(kept, Block) else Block.of(*self._content(part), **kept)
 
     def __len__(self) -> int:
