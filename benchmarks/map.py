@@ -108,10 +108,11 @@ def cells(rows, only=(), seconds=0.5, types=tuple(TYPES)):
 
 
 def _line(cell):
+    worse = "" if cell["as_good"] else f"   worse: {cell['ours_quality']:.6g} / {cell['theirs_quality']:.6g}"
     return (
-        f"{cell['estimator']:31}{cell['rows']:>9,} × {cell['columns']:<4}K={cell['k']:<4}{cell['dtype']:9}{cell['mode']:10}"
-        f"{1e3 * cell['ours_seconds']:10.2f}{1e3 * cell['theirs_seconds']:10.2f}{cell['ratio']:8.2f}{cell['cpu_ratio']:8.2f}"
-        f"{'' if cell['as_good'] else '   worse: ' + format(cell['ours_quality'], '.6g') + ' / ' + format(cell['theirs_quality'], '.6g')}"
+        f"{cell['estimator']:31}{cell['rows']:>9,} × {cell['columns']:<4}K={cell['k']:<4}{cell['dtype']:9}"
+        f"{cell['mode']:10}{1e3 * cell['ours_seconds']:10.2f}{1e3 * cell['theirs_seconds']:10.2f}"
+        f"{cell['ratio']:8.2f}{cell['cpu_ratio']:8.2f}{worse}"
     )
 
 

@@ -1,4 +1,4 @@
-"""What `benchmarks.map` compares: every estimator that has a rival, on what rows, with which settings, and how good results are."""
+"""What `benchmarks.map` compares: every estimator that has a rival, its rows, its settings, and how good results are."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -229,6 +229,12 @@ def _centers(task, given):
 
 def _groups(task, given):
     return {"n_clusters": task.k}
+
+
+def _covariance(task, given):
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+    return {"kernel": ConstantKernel() * RBF() + WhiteKernel()}  # by default scikit-learn learns nothing
 
 
 def _trees(task, given):

@@ -2,11 +2,15 @@
 
 import multiprocessing
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from tacit.factor import PCA
+from tacit.mixture import GaussianMixture
 from tacit.source import ArraySource, Block, Patterns, as_source
 from tacit.source.source import MAX_ROWS, default_block_rows
 from tacit.source.threads import one_blas_thread
@@ -184,6 +188,27 @@ def test_blas_has_one_thread_until_the_last_who_asked_for_it_is_done():
         first.__exit__(None, None, None)  # as maps that are not nested end
         assert blas_threads() == {1}
         second.__exit__(None, None, None)
+        assert blas_threads() == {2}
+
+
+def test_blas_keeps_its_threads_while_maps_wait_and_after_fits_at_once():
+    def blas_threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    def learn(seed):
+        rows = np.random.default_rng(seed).normal(size=(200, 3))
+        return PCA(2).fit(rows), GaussianMixture(2, n_init=2, random_state=seed).fit(rows)
+
+    with threadpool_limits(2, user_api="blas"):
+        for n_jobs in (1, 2):
+            waiting = ArraySource(numbered(20), block_rows=10, n_jobs=n_jobs).map(lambda block: blas_threads())
+            assert next(waiting) == {1}
+            until = time.monotonic() + 30.0
+            while blas_threads() != {2} and time.monotonic() < until:  # until what was begun ahead has ended
+                time.sleep(0.01)
+            assert blas_threads() == {2}
+        with ThreadPoolExecutor(4) as pool:
+            assert len(list(pool.map(learn, range(8)))) == 8
         assert blas_threads() == {2}
 
 

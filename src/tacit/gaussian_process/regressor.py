@@ -21,6 +21,7 @@ from ..base.supervised import Supervised
 from ..checks import as_numpy, check_n_jobs, check_number
 from ..declared import OBJECTIVE, SQUARES, Numbers, Part
 from ..kernels import host
+from ..source.threads import few_blas_threads
 from .evidence import Evidence, evidence
 from .inducing_fit import ByInducingPoints
 from .kernels import RBF, ConstantKernel, Kernel
@@ -200,9 +201,10 @@ class GaussianProcessRegressor(ByInducingPoints, Predictions, MultiOutputMixin, 
         n_theta = self.kernel_.n_dims
         check_square(len(Y), 1 if covariance.tree is not None else n_theta + 3, FEWER)
         start = np.concatenate([self.kernel_.theta, noise.theta])
-        if self.optimizer is not None and len(start):
-            start, noise = self._search(covariance, Y, noise, start)
-        self._keep(evidence(covariance, start[:n_theta], self.X_train_, Y, noise.variance, gradient=False), noise)
+        with few_blas_threads(len(Y) ** 2):
+            if self.optimizer is not None and len(start):
+                start, noise = self._search(covariance, Y, noise, start)
+            self._keep(evidence(covariance, start[:n_theta], self.X_train_, Y, noise.variance, gradient=False), noise)
         return self
 
     def _search(

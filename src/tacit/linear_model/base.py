@@ -21,6 +21,7 @@ from ..families.laws import NormalLaw, StudentLaw
 from ..kernels import host, rows_on_host
 from ..source import Block, Source, is_streamed
 from ..source.dask import is_dask
+from ..source.threads import few_blas_threads
 from ..source.writer import ParquetWriter
 from .design import HELD, Design, design_of, of_rows
 from .joint import EXACT, Joints, draw_joints, drawn_around, few, joints_around, learn_joint, noise_levels, predicted
@@ -100,7 +101,8 @@ class LinearModel(MultiOutputMixin, RegressorMixin, Supervised):
         design = self._of_array(X, y, sample_weight)
         if design is not None:
             warn_of_light_rows(sample_weight, stacklevel=2)
-            self._publish(self._learn(design), design, X.dtype)
+            with few_blas_threads(X.size):
+                self._publish(self._learn(design), design, X.dtype)
             return self
         source = self._open_targets(X, y, sample_weight)
         if not is_dask(X):

@@ -14,6 +14,7 @@ from ..declared import Numbers, Part
 from ..engine import Fit, Orthant, climb
 from ..kernels import host
 from ..source import Source
+from ..source.threads import few_blas_threads
 from .classifier import LinearClassifier, class_factors
 from .logistic_model import LogisticModel, LogisticParams, ascending, class_codes, coordinates, squares
 from .solvers import check_solver, method_of, takes_curvature
@@ -197,15 +198,20 @@ class LogisticRegression(LinearClassifier):
                 "The 'liblinear' solver does not support multiclass classification; use solver='auto', which learns all "
                 "classes jointly."
             )
-        model = self._learner(source)
-        start = self._start(model, previous)
-        method = self._method(model) if self.max_iter else Orthant()  # which takes no step at all
-        self.fit_ = climb(model, source, start, method=method, max_iter=self.max_iter, tol=self._tolerance(model))
-        if self._curved and self.fit_.reason.code == "no_better" and not model.lasso.any():
-            self.fit_ = self._by_gradients(model, source)
+        with few_blas_threads(source.n_rows * source.n_features):
+            model = self._learner(source)
+            self.fit_ = self._climbed(model, source, self._start(model, previous))
         self._publish(self.fit_.params, source.dtype)
         self._tell(model, source)
         return self
+
+    def _climbed(self, model: LogisticModel, source: Source, start: LogisticParams) -> Any:
+        """The fit from a start."""
+        method = self._method(model) if self.max_iter else Orthant()  # which takes no step at all
+        self.fit_ = climb(model, source, start, method=method, max_iter=self.max_iter, tol=self._tolerance(model))
+        if self._curved and self.fit_.reason.code == "no_better" and not model.lasso.any():
+            return self._by_gradients(model, source)
+        return self.fit_
 
     def _by_gradients(self, model: LogisticModel, source: Source) -> Any:
         """The better of Newton's fit and one in whitened coordinates, which keep digits where columns are far from 0."""

@@ -11,7 +11,7 @@ from ..arrays import Arrays
 from ..kernels import host, rows_on_host
 from .block import Block
 from .memory import Blank, Memory
-from .threads import in_order, one_blas_thread
+from .threads import in_order, on_one_blas_thread
 from .units import drawn_units, eligible_units, rows_of_units
 
 __all__ = ["OneBlock", "Source", "add_up", "default_block_rows"]
@@ -112,11 +112,10 @@ class Source:
 
     def map(self, function: Callable[[Block], T]) -> Iterator[T]:
         """Yield function(block) for every block, in order."""
-        with one_blas_thread():
-            if self.n_blocks == 1 or self.n_jobs == 1:
-                yield from map(function, self)
-            else:
-                yield from in_order(lambda part: function(self._made(part)), self.parts(), self.n_jobs)
+        if self.n_blocks == 1 or self.n_jobs == 1:
+            yield from map(on_one_blas_thread(function), self)
+        else:
+            yield from in_order(lambda part: function(self._made(part)), self.parts(), self.n_jobs, serial_blas=True)
 
     def sum(self, function: Callable[[Block], T]) -> T:
         """Σ function(block)."""

@@ -15,12 +15,13 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 __all__ = [
-    "all_of", "in_order", "n_cores", "one_blas_thread", "over_ranges", "slices", "thread_count", "tile_pairs",
-    "total_of",
+    "all_of", "few_blas_threads", "in_order", "n_cores", "on_one_blas_thread", "one_blas_thread", "over_ranges", "slices",
+    "thread_count", "tile_pairs", "total_of",
 ]  # fmt: skip
 
 BLOCK_ENTRIES = 1 << 19  # of a block of values of pairs of rows: 4 MB
 LEAST_ROWS = 64
+SMALL = 1 << 15  # cells of a matrix whose decompositions several threads take longer for, above all on a busy machine
 T = TypeVar("T")
 
 
@@ -39,19 +40,28 @@ class _Serial:
     """BLAS on one thread while anyone asks for it: the limit is the process's, so the first sets it and the last lifts it."""
 
     def __init__(self) -> None:
-        self.lock, self.holders, self.limit = Lock(), 0, nullcontext()
+        self.lock, self.holders = Lock(), 0
+        self.before: list[tuple[Any, int]] = []
 
     def __enter__(self) -> None:
         with self.lock:
             if self.holders == 0:
-                self.limit = _blas().limit(limits=1)
+                self.before = [(library, library.get_num_threads()) for library in _blas().lib_controllers]
+                for library, _ in self.before:
+                    _set(library, 1)
             self.holders += 1
 
     def __exit__(self, *error: Any) -> None:
         with self.lock:
             self.holders -= 1
             if self.holders == 0:
-                self.limit.__exit__(None, None, None)
+                for library, n_threads in self.before:
+                    _set(library, n_threads)
+
+
+def _set(library: Any, n_threads: int) -> None:
+    # threadpoolctl 3.8 lets one thread alone change OpenBLAS: a limit that one set would not be lifted by another.
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(n_threads)
 
 
 _serial = _Serial()
@@ -60,6 +70,21 @@ _serial = _Serial()
 def one_blas_thread() -> Any:
     """A context in which BLAS runs on one thread; entering the outermost one costs as much as a small block."""
     return _serial
+
+
+def on_one_blas_thread(function: Callable[[Any], T]) -> Callable[[Any], T]:
+    """`function` with BLAS on one thread while it runs, and not while a generator of its results waits."""
+
+    def run(item: Any) -> T:
+        with _serial:
+            return function(item)
+
+    return run
+
+
+def few_blas_threads(n_cells: int) -> Any:
+    """A context in which BLAS runs on one thread where a matrix of so many cells is small."""
+    return _serial if n_cells <= SMALL else nullcontext()
 
 
 if hasattr(os, "register_at_fork"):  # neither threads nor what they hold survive a fork
@@ -86,23 +111,22 @@ def in_order(function: Callable[[Any], T], items: Any, n_threads: int, *, serial
     items : iterable
     n_threads : int
     serial_blas : bool
-        Hold BLAS to one thread while there are several.
+        Hold BLAS to one thread while items are worked on by several.
     """
     if n_threads == 1 or (hasattr(items, "__len__") and len(items) == 1):
         yield from map(function, items)
         return
-    pool, waiting = _pool(n_threads), deque[Any]()
-    with one_blas_thread() if serial_blas else nullcontext():
-        try:
-            for item in items:
-                waiting.append(pool.submit(function, item))
-                if len(waiting) > 2 * n_threads:
-                    yield waiting.popleft().result()
-            while waiting:
+    pool, waiting, work = _pool(n_threads), deque[Any](), on_one_blas_thread(function) if serial_blas else function
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > 2 * n_threads:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
 
 
 def all_of(function: Callable[[Any], T], items: Any, n_threads: int, *, serial_blas: bool = False) -> list[T]:

@@ -18,6 +18,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.utils import check_random_state
 
 from ...signs import signs
+from ...source.threads import few_blas_threads
 
 __all__ = [
     "ROUTES", "CentredRows", "arpack", "choose_route", "covariance", "decompose", "full", "gram", "krylov",
@@ -58,7 +59,8 @@ def oriented(axes: np.ndarray) -> np.ndarray:
 def decompose(A: Any, route: str, n_components: int, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
     """Singular values and axes of rows by a route; `settings` are those of "randomized" and "arpack"."""
     finders: dict[str, Callable] = {"full": full, "gram": gram, "randomized": krylov, "arpack": arpack}
-    return finders[route](A, n_components, **settings)
+    with few_blas_threads(A.shape[0] * A.shape[1]):
+        return finders[route](A, n_components, **settings)
 
 
 def full(A: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
