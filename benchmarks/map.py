@@ -3,7 +3,8 @@
 Runs are interleaved, each with another seed, and medians are told; a cell below 1.1 is measured again. Results must be as good:
 the median of what a method makes large over the same seeds must not fall below the rival's by more than the entry allows, and a
 cell where it does is marked. Written are a table, a JSON file, and with ``--page`` the page of the documentation. Both wall time
-and the time of processors are kept: where other work runs on the machine, the second is the one to read.
+and the time of processors are kept: where other work runs on the machine, take ``--cores 1`` and read the second, since threads
+that wait for each other spin.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import logging
 import os
 import platform
 import statistics
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -39,7 +41,7 @@ def _work(kind, entry, task, given, seed):
     estimator = kind(**settings)
     if entry.work == "fit_transform":
         return estimator.fit_transform(task.X)
-    fitted = estimator.fit(task.X) if task.y is None or entry.rows == "holes" else estimator.fit(task.X, task.y)
+    fitted = estimator.fit(task.X, task.y) if entry.supervised else estimator.fit(task.X)
     return fitted.kneighbors(task.fresh) if entry.work == "kneighbors" else fitted
 
 
@@ -110,7 +112,7 @@ def cells(rows, only=(), seconds=0.5, types=tuple(TYPES)):
 def _line(cell):
     worse = "" if cell["as_good"] else f"   worse: {cell['ours_quality']:.6g} / {cell['theirs_quality']:.6g}"
     return (
-        f"{cell['estimator']:31}{cell['rows']:>9,} × {cell['columns']:<4}K={cell['k']:<4}{cell['dtype']:9}"
+        f"{cell['estimator']:38}{cell['rows']:>9,} × {cell['columns']:<4}K={cell['k']:<4}{cell['dtype']:9}"
         f"{cell['mode']:10}{1e3 * cell['ours_seconds']:10.2f}{1e3 * cell['theirs_seconds']:10.2f}"
         f"{cell['ratio']:8.2f}{cell['cpu_ratio']:8.2f}{worse}"
     )
@@ -128,24 +130,39 @@ def main():
     )
     parser.add_argument("--page", type=Path, help="the page to write from the JSON file")
     parser.add_argument("--measure", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--cores", type=int, help="of the machine, for both sides; default all")
+    parser.add_argument("--by", choices=("ratio", "cpu_ratio"), default="ratio", help="what the page shows")
     arguments = parser.parse_args()
+    if arguments.cores and len(os.sched_getaffinity(0)) > arguments.cores:  # libraries ask when they are loaded
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-arguments.cores :])
+        os.execv(sys.executable, [sys.executable, "-m", "benchmarks.map", *sys.argv[1:]])
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     known = {}
     if arguments.json and arguments.json.exists():
         known = {_key(cell): cell for cell in json.loads(arguments.json.read_text())["cells"]}
     if arguments.measure:
-        print(f"{'':31}{'':31}{'':4}{'ours ms':>10}{'rival ms':>10}{'ratio':>8}{'by CPU':>8}")
+        print(f"{'':38}{'':31}{'':4}{'ours ms':>10}{'rival ms':>10}{'ratio':>8}{'by CPU':>8}")
         for cell in cells(arguments.rows, arguments.only, arguments.seconds, tuple(arguments.types)):
             print(_line(cell), flush=True)
             known[_key(cell)] = cell
             if arguments.json:
-                told = {"machine": f"{os.cpu_count()} cores, {platform.machine()}", "cells": list(known.values())}
+                told = {"machine": _machine(), "cells": list(known.values())}
                 arguments.json.write_text(json.dumps(told, indent=1) + "\n")
     if arguments.page:
         from .map_page import page
 
-        arguments.page.write_text(page(json.loads(arguments.json.read_text())))
+        arguments.page.write_text(page(json.loads(arguments.json.read_text()), arguments.by))
+
+
+def _machine():
+    """What the page says of the machine."""
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    model = next(
+        (line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name")), platform.machine()
+    )
+    cores = len(os.sched_getaffinity(0))
+    return f"{cores} core{'s' if cores > 1 else ''} of an {model}"
 
 
 def _key(cell):

@@ -14,6 +14,9 @@ from .units import block_bounds, eligible_units, rows_of_units, unit_offsets
 
 __all__ = ["ArraySource"]
 
+SMALL = 1 << 24
+"""Bytes of rows that are laid out as kernels read them once, not at every pass."""
+
 
 class ArraySource(Source):
     """Rows of an array, cut into blocks of fixed size.
@@ -105,7 +108,7 @@ class ArraySource(Source):
         if self.offsets is not None:
             units = self.offsets[first : self._units[number + 1] + 1] - self._rows[number]
         kept: dict[str, Any] = {"patterns": patterns, "units": units, "first": first, "local": {}}
-        return Block.of(X, *rest, **kept) if X.flags.c_contiguous else kept
+        return Block.of(X, *rest, **kept) if X.flags.c_contiguous or self.X.nbytes <= SMALL else kept
 
     def parts(self) -> Iterator[int]:
         return iter(range(self.n_blocks))
