@@ -1010,6 +1010,8 @@ def test_an_unknown_kernel_is_named_with_those_there_are():
 
 
 USE_A_KERNEL = """
+import logging
+logging.basicConfig(level=logging.INFO)
 import numpy as np
 from tacit.kernels import kernel
 from tacit.kernels.jit import cache_folder
@@ -1024,6 +1026,7 @@ def test_kernels_work_where_no_cache_can_be_written():
     done = subprocess.run([sys.executable, "-c", USE_A_KERNEL], env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["None", "0.0", "3.0"]
+    assert done.stderr.count("compiling kernels, once per machine: some seconds each; kept in memory") == 1
 
 
 def test_a_user_without_a_home_has_no_cache_but_no_error(monkeypatch):

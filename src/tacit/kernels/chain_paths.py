@@ -67,7 +67,7 @@ def decode_lanes(joint, offsets, some, log_start, log_move, path, score):
             turn(joint, begin, size, t, tile)
         here = tile[t % TILE]
         if t:
-            best_moves_in_lanes(value, turned, here, now, origin[t])
+            best_moves_in_lanes(value, turned, here, now, origin[t])  # type: ignore[call-arg]
         for j in range(0 if t else n_states):
             for l in range(LANES):
                 now[j, l] = log_start[j] + here[j, l]

@@ -1,8 +1,10 @@
 """How kernels are compiled: one thread, GIL released, cached on disk where that is safe."""
 
 import hashlib
+import logging
 import os
 import re
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -11,11 +13,13 @@ from typing import Any
 import numba
 from llvmlite import binding, ir
 from numba.core import cgutils, types
+from numba.core import event as events
 from numba.extending import intrinsic
 
 __all__ = ["cache_folder", "inner", "is_compiled", "jit", "jit_sums", "prefetch"]
 
 
+log = logging.getLogger("tacit")
 _HERE = Path(__file__).parent
 _IMPORTS = re.compile(r"^\s*from \.(\w*) import", re.MULTILINE)
 
@@ -63,6 +67,25 @@ def is_compiled(name):
     """Whether compiled kernels of a module are there from an earlier run, or never will be."""
     folder = cache_folder(name)
     return folder is None or any(Path(folder).rglob("*.nbc"))
+
+
+class _Teller(events.Listener):
+    """Says once that kernels are being compiled: the first call of each takes seconds, and nothing else would tell why."""
+
+    def on_start(self, event):
+        if event.data["dispatcher"].py_func.__module__.startswith(__package__):
+            waits = (sys.stderr is not None and sys.stderr.isatty()) or "ipykernel" in sys.modules
+            log.log(
+                logging.WARNING if waits else logging.INFO, "compiling kernels, once per machine: some seconds each; kept in %s",
+                _base() if cache_folder("jit") else "memory, since no folder for them can be written",
+            )  # fmt: skip
+            events.unregister("numba:compile", self)
+
+    def on_end(self, event):
+        pass
+
+
+events.register("numba:compile", _Teller())
 
 
 def jit(function):
