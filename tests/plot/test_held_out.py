@@ -11,8 +11,8 @@ X, Y = load_diabetes(return_X_y=True)
 
 
 def test_curves_and_comparisons():
-    shown = CurveDisplay.from_estimator(LinearRegression(), X, Y, values=[30, 300], cv=3)
-    assert shown.line_.get_xdata().tolist() == [30, 300]
+    shown = CurveDisplay.from_estimator(LinearRegression(), X, Y, values=[30, 290], cv=3)
+    assert shown.line_.get_xdata().tolist() == [30, 290]
     np.testing.assert_allclose(shown.line_.get_ydata(), [each.value for each in shown.curve.estimates])
     assert shown.ax_.get_ylabel() == "mean squared error"
     models = {"line": LinearRegression(), "mean": DummyRegressor()}
