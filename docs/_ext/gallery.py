@@ -72,7 +72,7 @@ TASKS = {
         "network_structure",
         "sum_product_by_hand",
     ),
-    "Draws and averages": ("darts", "markov_chains"),
+    "Draws and averages": ("darts", "markov_chains", "envelopes"),
     "The command": ("command_line",),
 }
 OTHERS = {"tacit.mixture": 0, "tacit.cluster": 4, "tacit.factor": 5}
