@@ -4,6 +4,7 @@ import argparse
 
 from . import (
     belief_networks,
+    bootstrap,
     cca,
     climb,
     crf,
@@ -38,6 +39,7 @@ from .harness import measure, table
 
 MODULES = (
     belief_networks,
+    bootstrap,
     cca,
     climb,
     crf,

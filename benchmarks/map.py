@@ -148,7 +148,9 @@ def main():
             known[_key(cell)] = cell
             if arguments.json:
                 told = {"machine": _machine(), "cells": list(known.values())}
-                arguments.json.write_text(json.dumps(told, indent=1) + "\n")
+                partly = arguments.json.with_suffix(".part")
+                partly.write_text(json.dumps(told, indent=1) + "\n")
+                partly.replace(arguments.json)  # whole or not at all
     if arguments.page:
         from .map_page import page
 

@@ -4,14 +4,14 @@ __all__ = ["page"]
 
 HEAD = """# Speed at every size
 
-How many times as fast as its best-known rival each estimator is, from small tables to large ones, by default or from a given start.
-`python -m benchmarks.map` measures on your machine, both sides in turn and with a seed each, and tells medians; `--page` writes
-this page. Results are as good as the rival's or better but where † says otherwise.
+How many times as fast as its best-known rival each estimator is, from small tables to large ones, by default or from a given
+start. `python -m benchmarks.map` measures on your machine, both sides in turn and with a seed each, and tells medians; `--page`
+writes this page. Results are as good as the rival's or better but where † says otherwise.
 
 Numbers are ratios of {by}, taken on {machine}. A cell below 1 is red, one from 1 to 2 pale, and the more the greener. Sizes
-of which a run takes more than a few seconds are left out. Two rows want a word: Gaussian mixtures of few rows are searched for by
-many starts, where the rival takes one, and the row below compares with a rival that takes 20; and fits of well under a
-millisecond differ by what it costs to check their rows.
+of which a run takes more than a few seconds are left out. Gaussian mixtures of few rows are searched for by many starts, where
+the rival takes one: further rows compare with a rival that takes 20. Fits of well under a millisecond differ by what it costs to
+check their rows.
 
 """
 SHADES = ((1.0, "#d9534f", "#fff"), (2.0, "#f7f3d7", "#222"), (5.0, "#cdeac0", "#222"), (20.0, "#8fcf86", "#222"))
@@ -37,7 +37,7 @@ def page(told, by="cpu_ratio"):
     rows = [_row(key, found, sizes, by) for key, found in lines.items()]
     head = "".join(f"<th>{name}</th>" for name in ("estimator", "columns, K", "precision", "start"))
     head += "".join(f"<th>{size:,} rows</th>" for size in sizes)
-    named = "time of processors" if by == "cpu_ratio" else "wall time"
+    named = "processor time" if by == "cpu_ratio" else "wall time"
     text = HEAD.format(by=named, machine=told["machine"])
     return text + f"<table>\n<tr>{head}</tr>\n" + "\n".join(rows) + "\n</table>\n" + _summary(cells, by)
 

@@ -195,7 +195,8 @@ def _is_sound(estimator: Any, X: Any, settings: dict) -> bool:
         if high != high and may_miss:
             high, low = np.fmax.reduce(rows[part], axis=None), np.fmin.reduce(rows[part], axis=None)
             high, low = (0.0, 0.0) if high != high else (high, low)  # all are missing
-        return bool(np.isfinite(high) and np.isfinite(low) and max(high, -low) <= most)
+        extreme = max(float(high), -float(low))  # in single precision the limit would overflow
+        return bool(np.isfinite(high) and np.isfinite(low)) and extreme <= most
 
     threads = getattr(estimator, "n_jobs", None)
     threads = thread_count(threads) if threads in (None, -1) or (isinstance(threads, int) and threads > 0) else 1

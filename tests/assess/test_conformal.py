@@ -152,17 +152,17 @@ def _classes(rng, n):
 @pytest.mark.parametrize("method", ["split", "cv+"])
 def test_sets_hold_the_class(n, score, method):
     rng, held, sizes = np.random.default_rng(n), [], []
-    for seed in range(60):
+    for seed in range(24 if method == "cv+" else 60):
         X, y, _ = _classes(rng, n + 60)
         model = ConformalClassifier(
-            LogisticRegression(), method=method, kind=score, cv=5, random_state=seed, allow_empty=True
+            LogisticRegression(), method=method, kind=score, cv=3, random_state=seed, allow_empty=True
         )
         sets = model.fit(X[:n], y[:n]).predict_set(X[n:], 0.8)
         held.append(
             sets[np.arange(60), np.searchsorted(model.classes_, y[n:]).clip(max=len(model.classes_) - 1)].mean()
         )
         sizes.append(sets.sum(axis=1).mean())
-    assert np.mean(held) >= 0.8 - 3 * np.std(held) / np.sqrt(60)
+    assert np.mean(held) >= 0.8 - 3 * np.std(held) / np.sqrt(len(held))
     assert np.mean(sizes) < 2.7
 
 
@@ -195,7 +195,8 @@ def _expected(estimator):
 
 
 @parametrize_with_checks(
-    [ConformalRegressor(), ConformalRegressor(method="split"), ConformalClassifier()], expected_failed_checks=_expected
+    [ConformalRegressor(cv=2), ConformalRegressor(method="split"), ConformalClassifier(cv=2)],
+    expected_failed_checks=_expected,
 )
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)

@@ -13,6 +13,7 @@ from tacit.assess import (
     friedman,
     kruskal,
     ks_test,
+    likelihood_ratio,
     mann_whitney,
     mcnemar,
     mean_interval,
@@ -26,6 +27,7 @@ from tacit.assess import (
     wilcoxon,
     z_test,
 )
+from tacit.linear_model import LinearRegression, LogisticRegression, Ridge
 
 SLEEP = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0], [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
 PLANTS = (
@@ -222,3 +224,24 @@ def test_intervals_of_one_sample(rng):
     spread = variance_interval(x)
     assert stats.chi2(24).sf(24 * x.var(ddof=1) / spread.low) == pytest.approx(0.025)
     assert stats.chi2(24).cdf(24 * x.var(ddof=1) / spread.high) == pytest.approx(0.025)
+
+
+def test_nested_regressions(rng):
+    """A column more: −2 log λ of least squares in closed form, that of logistic regression as statsmodels has it."""
+    X = rng.normal(size=(80, 3))
+    y = X @ [1.0, 0.3, 0.0] + rng.normal(size=80)
+    small, large = LinearRegression().fit(X[:, :1], y), LinearRegression().fit(X, y)
+    found = likelihood_ratio(small, large, (X[:, :1], X), y)
+    squares = [((y - model.predict(part)) ** 2).sum() for model, part in ((small, X[:, :1]), (large, X))]
+    assert found.statistic == pytest.approx(80 * np.log(squares[0] / squares[1]), rel=1e-9)
+    assert found.df == (2.0,)
+    assert found.p_value == pytest.approx(stats.chi2(2).sf(found.statistic), rel=1e-9)
+    with pytest.raises(ValueError, match="Ridge is not fitted by maximum likelihood; use LinearRegression"):
+        likelihood_ratio(Ridge().fit(X[:, :1], y), large, (X[:, :1], X), y)
+    models = pytest.importorskip("statsmodels.api")
+    z = (y + rng.logistic(size=80) > 0).astype(int)
+    plain = [LogisticRegression(C=np.inf, tol=1e-10).fit(part, z) for part in (X[:, :1], X)]
+    found = likelihood_ratio(*plain, (X[:, :1], X), z)
+    theirs = [models.Logit(z, models.add_constant(part)).fit(disp=0).llf for part in (X[:, :1], X)]
+    assert found.statistic == pytest.approx(2 * (theirs[1] - theirs[0]), abs=1e-6)
+    assert found.df == (2.0,)

@@ -257,7 +257,7 @@ def test_the_interval_over_rows_by_hand():
 @pytest.mark.parametrize("n", [20, 60])
 def test_equal_models_are_not_told_apart_and_intervals_hold(n):
     """Two models that are equally good, each with half of the columns, and nearest neighbours: the hard case."""
-    rng, level, times = np.random.default_rng(n), 0.95, 150
+    rng, level, times = np.random.default_rng(n), 0.95, 80
     false, held = 0, 0
     errors = []
     for _ in range(times):

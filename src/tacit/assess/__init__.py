@@ -6,7 +6,8 @@ _HOMES = {
     # Tests, their power, and several at once
     "adjusting": "adjust",
     "blocks": "Nemenyi friedman nemenyi",
-    "counts": "binomial_test chi_square_test fisher_test mcnemar sign_test",
+    "contingency": "chi_square_test fisher_test",
+    "counts": "binomial_test mcnemar sign_test",
     "distribution": "ks_test",
     "groups": "GroupTests compare_groups",
     "likelihood": "likelihood_ratio",

@@ -31,7 +31,9 @@ def worded(found: GroupTests, table: DataTable) -> GroupTests:
         )
         sentence = sentence.replace("differ between", "differs between") if len(different) == 1 else sentence
     else:
-        sentence = f"None of {looked} differs between {which} beyond chance ({method}, {share(found.alpha)})."
+        sentence = (
+            f"No difference between {which} beyond chance was found in {looked} ({method}, {share(found.alpha)})."
+        )
     figures = {"tests": m, "different": len(different)}
     line = "{'tests': len(tests), 'different': int(tests['differs'].sum())}"
     words: list[str] = [Claim.of("verdict", sentence, basis, figures, line)]

@@ -23,7 +23,7 @@ from ..tables import DataTable, open_table
 from ..tables.reader import meant
 from ..words import count, number
 from .adjusting import CORRECTIONS, adjust
-from .counts import chi_square_test, fisher_test
+from .contingency import chi_square_test, fisher_test
 from .means import t_test
 from .permutation import permutation_test
 from .ranks import kruskal, mann_whitney
@@ -199,6 +199,8 @@ def _groups(table: DataTable, by: str, values: Iterable[str] | None) -> tuple[np
         for value in values:
             if value not in known:
                 raise ValueError(f"column {by!r} has no value {value!r}; it has {', '.join(known[:10])}.")
+        if len(set(values)) < max(len(values), 2):
+            raise ValueError(f"values={values!r} must name at least two groups of column {by!r}, each once.")
         known = values
     if len(known) < 2:
         raise ValueError(f"column {by!r} has {count(len(known), 'value')}; at least two groups are needed to compare.")

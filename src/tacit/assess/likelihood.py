@@ -40,9 +40,9 @@ def likelihood_ratio(
     Parameters
     ----------
     null, alternative : estimator, or Distribution
-        Fitted; with `score_samples` or `log_prob` and, of estimators, a number of parameters.
+        Fitted, by maximum likelihood: families, mixtures and other densities; linear and logistic regressions of `y`.
     X, y : array-like
-        The rows that both were fitted to.
+        The rows that both were fitted to; a pair where regressions take other columns of the same rows.
     method : {"auto", "chi2", "bootstrap"}
         χ² is right where the smaller model lies inside the larger one, and samples are large; auto takes the bootstrap for
         mixtures with different numbers of components, where χ² is wrong.
@@ -77,7 +77,9 @@ def likelihood_ratio(
     alpha = check_alpha(alpha)
     check_choice("method", method, ("auto", "chi2", "bootstrap"))
     check_number("n_bootstrap", n_bootstrap, numbers.Integral, 1)
-    (l0, p0), (l1, p1) = (_fitted(model, X, y) for model in (null, alternative))
+    parts = X if isinstance(X, tuple) else (X, X)
+    (l0, p0), (l1, p1) = (_fitted(model, rows, y) for model, rows in zip((null, alternative), parts))
+    X = parts[1]
     if p1 <= p0:
         raise ValueError(
             f"the alternative has {p1} parameters and the null model {p0}; the null model must be the smaller, and lie in "
@@ -109,13 +111,35 @@ def _fitted(model: Any, X: Any, y: Any) -> tuple[float, int]:
     if hasattr(model, "log_prob"):
         return float(model.log_prob(X).sum()), int(model.family.n_parameters(model.params))
     check_is_fitted(model)
+    if y is not None and hasattr(model, "coef_"):
+        return _conditional(model, X, y)
     if not hasattr(model, "score_samples") or not hasattr(model, "_n_parameters"):
         raise TypeError(
-            f"{type(model).__name__} has no likelihood of rows with a number of parameters; compare models "
-            f"held out instead."
+            f"{type(model).__name__} has no likelihood of rows with a number of parameters; compare models held out instead."
         )
     values = model.score_samples(X) if y is None else model.score_samples(X, y)
     return float(np.sum(values)), int(model._n_parameters())
+
+
+def _conditional(model: Any, X: Any, y: Any) -> tuple[float, int]:
+    """The log-likelihood of targets given the rows, under a linear or a logistic regression without a penalty."""
+    name, settings = type(model).__name__, model.get_params(deep=False)
+    logistic = hasattr(model, "predict_proba")
+    free = (
+        settings.get("penalty", "l2") is None or settings.get("C", 1.0) == np.inf
+        if logistic
+        else name == "LinearRegression"
+    )
+    if not free:
+        remedy = "C=float('inf')" if logistic else "LinearRegression"
+        raise ValueError(f"{name} is not fitted by maximum likelihood; use {remedy}.")
+    terms = np.size(model.coef_) + np.count_nonzero(settings.get("fit_intercept", True)) * np.size(model.intercept_)
+    y = np.asarray(y)
+    if logistic:
+        codes = np.searchsorted(model.classes_, y)
+        return float(model.predict_log_proba(X)[np.arange(len(y)), codes].sum()), int(terms)
+    variance = float(((y - model.predict(X)) ** 2).mean())
+    return -0.5 * len(y) * (np.log(2 * np.pi * variance) + 1), int(terms) + 1
 
 
 @dataclass(frozen=True)

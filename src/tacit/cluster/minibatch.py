@@ -3,6 +3,7 @@
 import numbers
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -138,9 +139,12 @@ class MiniBatchKMeans(KMeans):
         model, rng = self._model(), self._rng()
         start, known = self._best_start(model, source, rng)
         state, progress = Online(start), _Progress(self, source, self.tol * known.variance)
+        whole = source.in_memory and self.batch_size >= source.n_rows
         try:
             for batch in self._batches(source, rng):
-                before, state = state.params, self._step(model, batch, state, rng)
+                # Where a batch is all rows, what they were assigned to before says nothing that they do not say better now.
+                known_so_far = replace(state, stats=None) if whole else state
+                before, state = state.params, self._step(model, batch, known_so_far, rng)
                 if progress.ended(before, state, batch.n_rows):
                     break
         except KeyboardInterrupt:

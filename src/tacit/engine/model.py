@@ -121,7 +121,7 @@ class Model:
         raise NotImplementedError(f"{type(self).__name__} has no coordinates that are one to one.")
 
     def score(self, stats: Any, params: Any) -> Any:
-        """Gradient of the log-likelihood by the parameters, from statistics of the E-step at them, as `Coordinates.pull` takes it.
+        """Gradient of the log-likelihood by the parameters, from E-step statistics at them, as taken by `Coordinates.pull`.
 
         By Fisher's identity it is that of the expected log density of rows and what is hidden, which the statistics tell.
         """

@@ -219,39 +219,34 @@ def _part(D, R, S, N, node):
     s, e, f = N.whole[node, START], N.whole[node, STOP], N.whole[node, FEATURE]
     if R.n_surrogates:
         surrogates(D, R, S, N, node)
+    order, sides, sparse = S.order[s:e], S.keys[0], is_sparse(D, s, e)
     if len(D.cells):
-        missing = _compare_cells(
-            D.cells[f], D.rows, f, is_sparse(D, s, e), N.real[node, THRESHOLD], S.order[s:e], S.keys[0]
+        cut, last = N.real[node, THRESHOLD], np.inf
+        missing = (
+            _compare(D.rows[:, f], cut, last, order, sides) if sparse else _compare(D.cells[f], cut, last, order, sides)
         )
     else:
-        cut, none = N.whole[node, CUT], D.columns[f, LEVELS]
-        missing = _compare(D.ranks[f], D.by_row, f, is_sparse(D, s, e), cut, none, S.order[s:e], S.keys[0])
+        place, none = N.whole[node, CUT], D.columns[f, LEVELS]
+        missing = (
+            _compare(D.by_row[:, f], place, none - 1, order, sides)
+            if sparse
+            else _compare(D.ranks[f], place, none - 1, order, sides)
+        )
     if missing or N.whole[node, CATEGORY] >= 0:
         _sides(D, R, S, N, node)
-    cut = s + _part_rows(S.keys[0], S.order[s:e], S.weight[s:e], S.y[:, s:e], S.codes[:, s:e], S.keys[2])
-    _fill(S.order[cut:e], S.weight[cut:e], S.y[:, cut:e], S.codes[:, cut:e], S.keys[2], D.weight, D.y, D.codes)
-    return cut
+    begin = s + _part_rows(S.keys[0], S.order[s:e], S.weight[s:e], S.y[:, s:e], S.codes[:, s:e], S.keys[2])
+    _fill(S.order[begin:e], S.weight[begin:e], S.y[:, begin:e], S.codes[:, begin:e], S.keys[2], D.weight, D.y, D.codes)
+    return begin
 
 
 @inner
-def _compare(ranks, by_row, f, sparse, cut, none, order, sides):
-    """Write which rows lie left of a cut; whether one has no value."""
+def _compare(column, cut, last, order, sides):
+    """Write which rows lie left of a cut; whether one has no value, which is none up to the last."""
     missing = False
     for t in range(len(order)):
-        r = np.int64(by_row[order[t], f]) if sparse else np.int64(ranks[order[t]])
-        sides[t] = np.uint64(r <= cut)
-        missing |= r == none
-    return missing
-
-
-@inner
-def _compare_cells(cells, rows, f, sparse, threshold, order, sides):
-    """As `_compare`, of cells."""
-    missing = False
-    for t in range(len(order)):
-        x = rows[np.uint32(order[t]), f] if sparse else cells[np.uint32(order[t])]
-        sides[t] = np.uint64(x <= threshold)
-        missing |= x != x
+        x = column[np.uint32(order[t])]
+        sides[t] = np.uint64(x <= cut)
+        missing |= not x <= last
     return missing
 
 

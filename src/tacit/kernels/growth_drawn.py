@@ -49,18 +49,6 @@ def _copy_cells(cells, order, out):
 
 
 @inner
-def _copy_cells_by_row(rows, f, order, out):
-    """As `_copy_cells`, where rows are so far apart that what comes from memory with a cell is better of its row."""
-    low, high = np.inf, -np.inf
-    for i in range(len(order)):
-        x = rows[np.uint32(order[i]), np.uint32(f)]
-        out[i] = x
-        low = x if x < low else low
-        high = x if x > high else high
-    return low, high
-
-
-@inner
 def _list_missing(cells, places):
     """Write the places of missing cells; how many there are."""
     n = 0
@@ -189,7 +177,7 @@ def search_drawn(D, R, S, N, node):
         f = draw_column(R, S, drawn)
         drawn += 1
         if sparse:
-            low, high = _copy_cells_by_row(D.rows, f, S.order[s:e], cells)
+            low, high = _copy_cells(D.rows[:, f], S.order[s:e], cells)
         else:
             low, high = _copy_cells(D.cells[f], S.order[s:e], cells)
         n_gone = _list_missing(cells, S.keys[2]) if D.columns[f, GAPS] else 0

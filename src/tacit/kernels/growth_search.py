@@ -39,23 +39,8 @@ def gather(D, S, s, e, f):
     """Keys of the rows with a value, how many there are, the ends of their ranks, and how many have none."""
     none, order, keys, gone = D.columns[f, LEVELS], S.order[s:e], S.keys[0], S.keys[2]
     if is_sparse(D, s, e):
-        return _gather_cells(D.by_row, f, none, order, keys, gone)
+        return _gather_keys(D.by_row[:, f], none, order, keys, gone)
     return _gather_keys(D.ranks[f], none, order, keys, gone)
-
-
-@inner
-def _gather_cells(ranks, f, none, order, keys, gone):
-    n, n_gone, low, high = 0, 0, none, -1
-    for i in range(len(order)):
-        r = np.int64(ranks[order[i], f])
-        if r == none:
-            gone[n_gone] = np.uint64(i)
-            n_gone += 1
-            continue
-        keys[n] = (np.uint64(r) << RANK) | np.uint64(i)
-        n += 1
-        low, high = min(low, r), max(high, r)
-    return n, low, high, n_gone
 
 
 @inner

@@ -43,7 +43,9 @@ class TableRows(RowsEstimator):
     def _open(
         self, X: Any, weight: Any = None, labels: Any = None, targets: Any = None, *, reset: bool = False
     ) -> Source:
-        if backend(X) == "torch":  # cells are checked and coded as those of an array are, and go back to where they were
+        if (
+            backend(X) == "torch"
+        ):  # cells are checked and coded as those of an array are, and go back to where they were
             from ..source.torch import TorchSource
 
             found: Any = self._open(host(X), weight, labels, targets, reset=reset)

@@ -105,7 +105,11 @@ class CrossValidation:
     def difference(self, name: str, other: str, measure: str = "rmse") -> Difference | None:
         """How much a measure of one recommender exceeds that of another, with its interval; None where one lacks it."""
         found = self._interval(measure, name, other)
-        return None if found is None else Difference(found.value, found.low, found.high, name=name, other=other, measure=measure)
+        return (
+            None
+            if found is None
+            else Difference(found.value, found.low, found.high, name=name, other=other, measure=measure)
+        )
 
     def best(self, measure: str = "rmse") -> str:
         """The recommender with the best value of a measure."""

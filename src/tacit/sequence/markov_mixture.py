@@ -55,7 +55,7 @@ class MarkovMixture(SymbolReader, MixtureEstimator):
     symbol, sequence, time, gaps, unknown
         As in :class:`tacit.sequence.MarkovChain`.
     weight_prior, n_init, init_params, warm_start, tol, max_iter, random_state, verbose, verbose_interval, convergence, \
-accelerate, n_jobs, callback
+accelerate, n_jobs, device, callback
         As in :class:`tacit.mixture.Mixture`.
 
     Attributes

@@ -24,7 +24,13 @@ ROOM = 0.5
 
 
 def check_device(device: Any) -> None:
-    """Raise where a setting names no device, or one that is not there."""
+    """Raise where a setting names no device, or one that is not there.
+
+    Parameters
+    ----------
+    device : object
+        What was set.
+    """
     if device is None:
         return
     kind, _, number = str(device).partition(":")
@@ -180,7 +186,7 @@ class PlacedSource(Source):
         units = None
         if part[0].units is not None:
             before = np.cumsum([0, *map(len, part)])
-            units = np.concatenate([block.units[:-1] + start for block, start in zip(part, before)] + [before[-1:]])
+            units = np.concatenate([block.offsets[:-1] + start for block, start in zip(part, before)] + [before[-1:]])
         n = sum(map(len, part))
         complete = all(block.patterns.is_complete for block in part)
         patterns = Patterns.whole(n, self.n_features) if complete else Patterns.of(np.concatenate([b.X for b in part]))

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from ..assess.adjusting import adjust
-from ..assess.counts import independence
+from ..assess.contingency import independence
 from ..assess.intervals import difference_of_shares, rank_interval
 from ..assess.ranks import relative_effect
 from ..schema import Column

@@ -34,7 +34,7 @@ class MiniBatchNMF(PartsEstimator):
 
     Parameters
     ----------
-    n_components, init, beta_loss, tol, max_iter, alpha_W, alpha_H, l1_ratio, random_state, verbose, column_weight, n_jobs
+    n_components, init, beta_loss, tol, max_iter, alpha_W, alpha_H, l1_ratio, random_state, verbose, column_weight, n_jobs, device
         As in :class:`NMF`; `max_iter` counts passes over all rows, and `tol` is how far H must move in a batch, relative to its
         length.
     batch_size : int, default=1024

@@ -31,7 +31,9 @@ class NMFTopics(TopicModel, NMF):
     ----------
     n_components : int or "cells", default=10
         Number of topics; "cells" is the number that foretells hidden counts best, of a sample of documents.
-    init, tol, max_iter, random_state, alpha_W, alpha_H, l1_ratio, verbose, shuffle, n_init, column_weight, n_jobs, callback
+    init, tol, max_iter, random_state, alpha_W, alpha_H, l1_ratio, verbose, shuffle, n_init, column_weight
+        As in :class:`NMF`.
+    n_jobs, device, callback
         As in :class:`NMF`.
 
     Attributes
