@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Chains", "require_arviz"]
 
-R_HAT, DRAWS_PER_CHAIN, MOST = 1.01, 100, 1000
-"""Bounds of R-hat and of effective draws per chain (Vehtari et al., 2021); so many quantities are checked where none
-are named.
+R_HAT, DRAWS_PER_CHAIN, FEWEST, MOST = 1.01, 100, 4, 1000
+"""Bounds of R-hat and of effective draws per chain (Vehtari et al., 2021); draws of a chain that ArviZ needs; and the
+quantities that are checked at most where none are named.
 """
+HOW = ("compiled", "not_compiled", "gradient_told", "gradient_torch", "gradient_differences")
+"""Codes of notes that tell how draws were made, and nothing against them."""
 
 
 def require_arviz() -> Any:
@@ -57,7 +59,7 @@ class Chains:
     acceptance : ndarray of shape (n_chains,)
         Mean acceptance rate after warm-up; of a Gibbs sampler, 1.
     notes : tuple of Note
-        What the sampler has to tell; `warnings` adds what the draws tell.
+        What the sampler has to tell, also of how draws were made; `warnings` leaves that out, and adds what the draws tell.
     interrupted : bool
         Whether sampling ended before all draws were made.
     sampler : str
@@ -124,14 +126,14 @@ class Chains:
                 groups["warmup_sample_stats"] = self.warmup_statistics
         return require_arviz().from_dict(**groups, save_warmup=True)
 
-    def summary(self, names: str | Iterable[str] | None = None, probability: float = 0.95) -> pd.DataFrame:
+    def summary(self, names: str | Iterable[str] | None = None, level: float = 0.95) -> pd.DataFrame:
         """A table with a row per scalar quantity.
 
         Parameters
         ----------
         names : str or iterable of str, optional
             Which variables; by default all.
-        probability : float
+        level : float
             Probability of the interval, whose ends are quantiles.
 
         Returns
@@ -143,17 +145,17 @@ class Chains:
         """
         import pandas as pd
 
-        if not 0 < probability < 1:
-            raise ValueError(f"probability={probability!r} must be between 0 and 1.")
+        if not 0 < level < 1:
+            raise ValueError(f"level={level!r} must be between 0 and 1.")
         labels, values = self._quantities(self._named(names))
-        tail = (1 - probability) / 2
+        tail = (1 - level) / 2
         low, high = np.quantile(values, [tail, 1 - tail], axis=(0, 1))
         columns = {
-            "mean": values.mean(axis=(0, 1)), "sd": values.std(axis=(0, 1), ddof=1),
+            "mean": values.mean(axis=(0, 1)), "sd": _deviation(values),
             f"{100 * tail:.4g}%": low, f"{100 * (1 - tail):.4g}%": high, **diagnostics(values),
         }  # fmt: skip
         table = pd.DataFrame(columns, index=labels)
-        table.attrs["notes"] = (*self.notes, *_unmixed(labels, columns, self.n_chains))
+        table.attrs["notes"] = (*self._against(), *self._told(labels, columns))
         return table
 
     def warnings(self, names: str | Iterable[str] | None = None) -> tuple[Note, ...]:
@@ -169,7 +171,26 @@ class Chains:
         if names is None and len(labels) > MOST:
             kept = np.unique(np.linspace(0, len(labels) - 1, MOST).astype(int))
             labels, values = [labels[i] for i in kept], values[:, :, kept]
-        return (*self.notes, *_unmixed(labels, diagnostics(values), self.n_chains))
+        return (*self._against(), *self._told(labels, diagnostics(values)))
+
+    def _against(self) -> tuple[Note, ...]:
+        """The sampler's notes but those on how draws were made."""
+        return tuple(note for note in self.notes if note.code not in HOW)
+
+    def _told(self, labels: list[str], found: dict[str, np.ndarray]) -> list[Note]:
+        """What the number of chains and draws, and diagnostics, say against the draws."""
+        notes = []
+        if self.n_chains == 1 and self.sampler != "variational":  # whose draws are independent
+            notes.append(Note(
+                "one_chain", "There is one chain, and R-hat compares several: whether it has mixed is unknown; draw "
+                "n_chains=4 from starts that are apart.",
+            ))  # fmt: skip
+        if self.n_draws < FEWEST:
+            notes.append(Note(
+                "few_draws", "n_draws={n} tells nothing of the precision of the draws; draw at least {least}.",
+                n=self.n_draws, least=FEWEST,
+            ))  # fmt: skip
+        return notes + _unmixed(labels, found, self.n_chains)
 
     def _named(self, names: str | Iterable[str] | None) -> list[str]:
         chosen = list(self.draws) if names is None else [names] if isinstance(names, str) else list(names)
@@ -189,17 +210,29 @@ class Chains:
         return labels, np.concatenate(parts, axis=2).astype(np.float64)
 
 
+def _deviation(values: np.ndarray) -> np.ndarray:
+    """Standard deviations of draws (chain, draw, quantity); NaN of a single draw."""
+    if values.shape[0] * values.shape[1] == 1:
+        return np.full(values.shape[2], np.nan)
+    return values.std(axis=(0, 1), ddof=1)
+
+
 def diagnostics(values: np.ndarray) -> dict[str, np.ndarray]:
     """MCSE, effective sample sizes and R-hat of draws (chain, draw, quantity), by ArviZ; NaN where there are too few draws."""
     arviz = require_arviz()
-    data = arviz.convert_to_dataset({"q": values})
+    data, unknown = arviz.convert_to_dataset({"q": values}), np.full(values.shape[2], np.nan)
+    if values.shape[1] < FEWEST:
+        return dict.fromkeys(("mcse", "ess_bulk", "ess_tail", "r_hat"), unknown)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # constant draws are told by a note
         found = {
             "mcse": arviz.mcse(data, method="mean"),
-            "ess_bulk": arviz.ess(data, method="bulk"), "ess_tail": arviz.ess(data, method="tail"), "r_hat": arviz.rhat(data),
+            "ess_bulk": arviz.ess(data, method="bulk"), "ess_tail": arviz.ess(data, method="tail"),
         }  # fmt: skip
-    return {name: np.atleast_1d(value["q"].values) for name, value in found.items()}
+        if len(values) > 1:
+            found["r_hat"] = arviz.rhat(data)
+    told = {name: np.atleast_1d(value["q"].values) for name, value in found.items()}
+    return {**told, "r_hat": told.get("r_hat", unknown)}
 
 
 def _unmixed(labels: list[str], found: dict[str, np.ndarray], n_chains: int) -> list[Note]:

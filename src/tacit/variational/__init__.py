@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from .autoencoder import VariationalAutoencoder
     from .black_box import VariationalPosterior, variational_posterior
     from .conjugate import MessagePassing, variational_gaussian, variational_probit, variational_regression
-    from .discrete import MeanField, mean_field
+    from .factorised import MeanField, mean_field
 
 __all__ = [
     "MeanField", "MessagePassing", "VariationalAutoencoder", "VariationalPosterior", "mean_field", "variational_gaussian",
@@ -19,5 +19,5 @@ __getattr__, __dir__ = lazily(__name__, {
     "autoencoder": "VariationalAutoencoder",
     "black_box": "VariationalPosterior variational_posterior",
     "conjugate": "MessagePassing variational_gaussian variational_probit variational_regression",
-    "discrete": "MeanField mean_field",
+    "factorised": "MeanField mean_field",
 })  # fmt: skip
