@@ -26,6 +26,8 @@ R_HAT, DRAWS_PER_CHAIN, MOST = 1.01, 100, 1000
 """Bounds of R-hat and of effective draws per chain (Vehtari et al., 2021); so many quantities are checked where none
 are named.
 """
+HOW = ("compiled", "not_compiled", "gradient_told", "gradient_torch", "gradient_differences", "log_densities_told")
+"""Codes of notes that tell how draws were made, and nothing against them."""
 
 
 def require_arviz() -> Any:
@@ -57,7 +59,7 @@ class Chains:
     acceptance : ndarray of shape (n_chains,)
         Mean acceptance rate after warm-up; of a Gibbs sampler, 1.
     notes : tuple of Note
-        What the sampler has to tell; `warnings` adds what the draws tell.
+        What the sampler has to tell, also of how draws were made; `warnings` leaves that out, and adds what the draws tell.
     interrupted : bool
         Whether sampling ended before all draws were made.
     sampler : str
@@ -149,11 +151,11 @@ class Chains:
         tail = (1 - probability) / 2
         low, high = np.quantile(values, [tail, 1 - tail], axis=(0, 1))
         columns = {
-            "mean": values.mean(axis=(0, 1)), "sd": values.std(axis=(0, 1), ddof=1),
+            "mean": values.mean(axis=(0, 1)), "sd": _deviation(values),
             f"{100 * tail:.4g}%": low, f"{100 * (1 - tail):.4g}%": high, **diagnostics(values),
         }  # fmt: skip
         table = pd.DataFrame(columns, index=labels)
-        table.attrs["notes"] = (*self.notes, *_unmixed(labels, columns, self.n_chains))
+        table.attrs["notes"] = (*self._against(), *_unmixed(labels, columns, self.n_chains))
         return table
 
     def warnings(self, names: str | Iterable[str] | None = None) -> tuple[Note, ...]:
@@ -169,7 +171,11 @@ class Chains:
         if names is None and len(labels) > MOST:
             kept = np.unique(np.linspace(0, len(labels) - 1, MOST).astype(int))
             labels, values = [labels[i] for i in kept], values[:, :, kept]
-        return (*self.notes, *_unmixed(labels, diagnostics(values), self.n_chains))
+        return (*self._against(), *_unmixed(labels, diagnostics(values), self.n_chains))
+
+    def _against(self) -> tuple[Note, ...]:
+        """The sampler's notes but those on how draws were made."""
+        return tuple(note for note in self.notes if note.code not in HOW)
 
     def _named(self, names: str | Iterable[str] | None) -> list[str]:
         chosen = list(self.draws) if names is None else [names] if isinstance(names, str) else list(names)
@@ -189,22 +195,41 @@ class Chains:
         return labels, np.concatenate(parts, axis=2).astype(np.float64)
 
 
+def _deviation(values: np.ndarray) -> np.ndarray:
+    """Standard deviations of draws (chain, draw, quantity); NaN of a single draw."""
+    if values.shape[0] * values.shape[1] == 1:
+        return np.full(values.shape[2], np.nan)
+    return values.std(axis=(0, 1), ddof=1)
+
+
 def diagnostics(values: np.ndarray) -> dict[str, np.ndarray]:
     """MCSE, effective sample sizes and R-hat of draws (chain, draw, quantity), by ArviZ; NaN where there are too few draws."""
     arviz = require_arviz()
-    data = arviz.convert_to_dataset({"q": values})
+    data, unknown = arviz.convert_to_dataset({"q": values}), np.full(values.shape[2], np.nan)
+    if values.shape[1] < 4:
+        return dict.fromkeys(("mcse", "ess_bulk", "ess_tail", "r_hat"), unknown)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # constant draws are told by a note
         found = {
             "mcse": arviz.mcse(data, method="mean"),
-            "ess_bulk": arviz.ess(data, method="bulk"), "ess_tail": arviz.ess(data, method="tail"), "r_hat": arviz.rhat(data),
+            "ess_bulk": arviz.ess(data, method="bulk"), "ess_tail": arviz.ess(data, method="tail"),
         }  # fmt: skip
-    return {name: np.atleast_1d(value["q"].values) for name, value in found.items()}
+        if len(values) > 1:
+            found["r_hat"] = arviz.rhat(data)
+    told = {name: np.atleast_1d(value["q"].values) for name, value in found.items()}
+    return {**told, "r_hat": told.get("r_hat", unknown)}
 
 
 def _unmixed(labels: list[str], found: dict[str, np.ndarray], n_chains: int) -> list[Note]:
     """What diagnostics say against the draws."""
     notes, r_hat = [], found["r_hat"]
+    if n_chains == 1:
+        notes.append(Note(
+            "one_chain", "There is one chain, and R-hat compares several: whether it has mixed is unknown; draw "
+            "n_chains=4 from starts that are apart.",
+        ))  # fmt: skip
+    if labels and np.isnan(found["ess_bulk"]).all():
+        notes.append(Note("few_draws", "Fewer than 4 draws of each chain tell nothing of their precision; draw more."))
     ess = np.fmin(found["ess_bulk"], found["ess_tail"])
     if np.any(high := r_hat > R_HAT):
         worst = int(np.nanargmax(r_hat))

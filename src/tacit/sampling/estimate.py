@@ -96,6 +96,8 @@ def expectation(
     >>> abs(second.value - 4) < 3 * second.standard_error
     np.True_
     """
+    if not callable(f):
+        raise TypeError(f"f={f!r} is no function; give one of a draw or of rows of draws.")
     if hasattr(draws, "expectation"):
         return draws.expectation(f)
     if block is not None:
@@ -156,7 +158,19 @@ def _average(f: Callable, parts: Iterator[np.ndarray]) -> Estimate:
         mean = mean + change * size / (count + size)
         count += size
     spread = np.sqrt(squares / (count - 1))
-    return Estimate(mean, spread / math.sqrt(count), np.full(np.shape(mean), float(count))[()], count)
+    sizes = np.full(np.shape(mean), float(count))[()]
+    return Estimate(mean, spread / math.sqrt(count), sizes, count, constant(spread, count))
+
+
+def constant(spread: np.ndarray, n: int) -> tuple[Note, ...]:
+    """A note where a function had one value at all draws: an event that none or all of them met."""
+    if not np.any(flat := np.asarray(spread) == 0):
+        return ()
+    return (Note(
+        "constant", "{flat} of {of} values of f are the same at all {n} draws, so that the standard error of 0 tells nothing: the "
+        "probability of an event that none of them met may be as large as {bound:.2g}; draw more, or where the event happens.",
+        flat=int(flat.sum()), of=flat.size, n=n, bound=3.0 / n,
+    ),)  # fmt: skip
 
 
 def _of_chains(f: Callable, draws: dict, shape: tuple, block: int | None, notes: tuple[Note, ...]) -> Estimate:
@@ -175,7 +189,7 @@ def _of_chains(f: Callable, draws: dict, shape: tuple, block: int | None, notes:
     )
 
 
-SPEAKING = ("r_hat", "ess", "divergent", "stuck", "never_accepted", "interrupted")
+SPEAKING = ("r_hat", "ess", "one_chain", "divergent", "stuck", "never_accepted", "interrupted")
 """Codes of notes that speak against an average."""
 
 

@@ -54,6 +54,10 @@ class RejectionSample:
     broken: np.ndarray
     notes: tuple[Note, ...]
 
+    def __repr__(self) -> str:
+        n, d = self.draws.shape
+        return f"RejectionSample({n} draws of {d} columns, acceptance_rate={self.acceptance_rate:.3g}, notes={list(self.notes)})"
+
 
 def rejection_sample(
     log_density: Any, proposal: Any, n: int, *, log_bound: float | None = None, max_proposals: int = 10_000_000,
@@ -196,6 +200,11 @@ class ImportanceSample:
     log_evidence: float
     log_evidence_error: float
     notes: tuple[Note, ...]
+
+    def __repr__(self) -> str:
+        n, d = self.draws.shape
+        told = f"ess={self.ess:.4g}, k_hat={self.k_hat:.2f}, log_evidence={self.log_evidence:.6g}, notes={list(self.notes)}"
+        return f"ImportanceSample({n} draws of {d} columns, {told})"
 
     @property
     def weights(self) -> np.ndarray:

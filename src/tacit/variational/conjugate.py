@@ -127,7 +127,12 @@ def variational_gaussian(
         raise ValueError("x has no observed value; give at least one.")
     count = _weights(sample_weight, len(x))[seen]
     _finite("x", x[seen])
-    center, spread = (x[seen].mean(), 10.0 * max(x[seen].std(), 1e-12)) if mean_prior is None else mean_prior
+    if mean_prior is None and not np.ptp(x[seen]) > 0:
+        raise ValueError(
+            f"x holds no value but {x[seen][0]:g}, from which no default prior of the mean follows; give "
+            "mean_prior=(mean, standard deviation)."
+        )
+    center, spread = (x[seen].mean(), 10.0 * x[seen].std()) if mean_prior is None else mean_prior
     if not spread > 0:
         raise ValueError(f"mean_prior has the standard deviation {spread:g}, which must be above 0.")
     mu, tau = (
@@ -230,7 +235,7 @@ def variational_probit(
         raise ValueError(f"y has shape {y.shape}, but X has {len(X)} rows; give one class for each.")
     bad = y[~np.isin(y, (0, 1))]
     if bad.size:
-        raise ValueError(f"y holds {bad[0]!r}; classes must be 0 and 1.")
+        raise ValueError(f"y holds {bad.tolist()[0]!r}; classes must be 0 and 1.")
     count = _weights(sample_weight, len(y))
     prior: Any = (1.0, 1.0) if isinstance(relevance_prior, numbers.Real) else relevance_prior
     w, alpha, factors, X = _coefficients(X, fit_intercept, prior, 1.0)

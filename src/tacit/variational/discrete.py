@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import check_number
-from ..graph import FactorGraph, JunctionTree, PairwiseEnergy, Potential
+from ..graph import BeliefNetwork, FactorGraph, JunctionTree, PairwiseEnergy, Potential
 from ..notes import Note
 from .networks import FactorSweeps, GridSweeps, Sweeps
 
@@ -125,6 +125,8 @@ def mean_field(
     check_number("n_init", n_init, numbers.Integral, 1)
     check_number("max_iter", max_iter, numbers.Integral, 1)
     check_number("tol", tol, numbers.Real, 0)
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"given={given!r} is not a dictionary of variables and their states.")
     sweeps = sweeps_of(network, dict(given or {}))
     rng = np.random.default_rng(random_state)
     runs = [_run(sweeps, sweeps.start(rng if n else None), damping, max_iter, tol) for n in range(n_init)]
@@ -153,6 +155,8 @@ def sweeps_of(network: Any, given: dict) -> Sweeps:
                 f"{name!r} is continuous; mean_field takes discrete variables, so query the network itself."
             )
         return FactorSweeps([network.table(v) for v in network.nodes_.names], given)
+    if isinstance(network, BeliefNetwork):
+        raise TypeError(f"network={network!r} has no tables; fit it, or make it by BeliefNetwork.from_tables.")
     if hasattr(network, "to_energy"):
         return GridSweeps(network.to_energy(), given)
     raise TypeError(
