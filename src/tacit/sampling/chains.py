@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Chains", "require_arviz"]
 
-R_HAT, DRAWS_PER_CHAIN, MOST = 1.01, 100, 1000
-"""Bounds of R-hat and of effective draws per chain (Vehtari et al., 2021); so many quantities are checked where none
-are named.
+R_HAT, DRAWS_PER_CHAIN, FEWEST, MOST = 1.01, 100, 4, 1000
+"""Bounds of R-hat and of effective draws per chain (Vehtari et al., 2021); draws of a chain that ArviZ needs; and the
+quantities that are checked at most where none are named.
 """
-HOW = ("compiled", "not_compiled", "gradient_told", "gradient_torch", "gradient_differences", "log_densities_told")
+HOW = ("compiled", "not_compiled", "gradient_told", "gradient_torch", "gradient_differences")
 """Codes of notes that tell how draws were made, and nothing against them."""
 
 
@@ -126,14 +126,14 @@ class Chains:
                 groups["warmup_sample_stats"] = self.warmup_statistics
         return require_arviz().from_dict(**groups, save_warmup=True)
 
-    def summary(self, names: str | Iterable[str] | None = None, probability: float = 0.95) -> pd.DataFrame:
+    def summary(self, names: str | Iterable[str] | None = None, level: float = 0.95) -> pd.DataFrame:
         """A table with a row per scalar quantity.
 
         Parameters
         ----------
         names : str or iterable of str, optional
             Which variables; by default all.
-        probability : float
+        level : float
             Probability of the interval, whose ends are quantiles.
 
         Returns
@@ -145,17 +145,17 @@ class Chains:
         """
         import pandas as pd
 
-        if not 0 < probability < 1:
-            raise ValueError(f"probability={probability!r} must be between 0 and 1.")
+        if not 0 < level < 1:
+            raise ValueError(f"level={level!r} must be between 0 and 1.")
         labels, values = self._quantities(self._named(names))
-        tail = (1 - probability) / 2
+        tail = (1 - level) / 2
         low, high = np.quantile(values, [tail, 1 - tail], axis=(0, 1))
         columns = {
             "mean": values.mean(axis=(0, 1)), "sd": _deviation(values),
             f"{100 * tail:.4g}%": low, f"{100 * (1 - tail):.4g}%": high, **diagnostics(values),
         }  # fmt: skip
         table = pd.DataFrame(columns, index=labels)
-        table.attrs["notes"] = (*self._against(), *_unmixed(labels, columns, self.n_chains))
+        table.attrs["notes"] = (*self._against(), *self._told(labels, columns))
         return table
 
     def warnings(self, names: str | Iterable[str] | None = None) -> tuple[Note, ...]:
@@ -171,11 +171,26 @@ class Chains:
         if names is None and len(labels) > MOST:
             kept = np.unique(np.linspace(0, len(labels) - 1, MOST).astype(int))
             labels, values = [labels[i] for i in kept], values[:, :, kept]
-        return (*self._against(), *_unmixed(labels, diagnostics(values), self.n_chains))
+        return (*self._against(), *self._told(labels, diagnostics(values)))
 
     def _against(self) -> tuple[Note, ...]:
         """The sampler's notes but those on how draws were made."""
         return tuple(note for note in self.notes if note.code not in HOW)
+
+    def _told(self, labels: list[str], found: dict[str, np.ndarray]) -> list[Note]:
+        """What the number of chains and draws, and diagnostics, say against the draws."""
+        notes = []
+        if self.n_chains == 1 and self.sampler != "variational":  # whose draws are independent
+            notes.append(Note(
+                "one_chain", "There is one chain, and R-hat compares several: whether it has mixed is unknown; draw "
+                "n_chains=4 from starts that are apart.",
+            ))  # fmt: skip
+        if self.n_draws < FEWEST:
+            notes.append(Note(
+                "few_draws", "n_draws={n} tells nothing of the precision of the draws; draw at least {least}.",
+                n=self.n_draws, least=FEWEST,
+            ))  # fmt: skip
+        return notes + _unmixed(labels, found, self.n_chains)
 
     def _named(self, names: str | Iterable[str] | None) -> list[str]:
         chosen = list(self.draws) if names is None else [names] if isinstance(names, str) else list(names)
@@ -206,7 +221,7 @@ def diagnostics(values: np.ndarray) -> dict[str, np.ndarray]:
     """MCSE, effective sample sizes and R-hat of draws (chain, draw, quantity), by ArviZ; NaN where there are too few draws."""
     arviz = require_arviz()
     data, unknown = arviz.convert_to_dataset({"q": values}), np.full(values.shape[2], np.nan)
-    if values.shape[1] < 4:
+    if values.shape[1] < FEWEST:
         return dict.fromkeys(("mcse", "ess_bulk", "ess_tail", "r_hat"), unknown)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # constant draws are told by a note
@@ -223,13 +238,6 @@ def diagnostics(values: np.ndarray) -> dict[str, np.ndarray]:
 def _unmixed(labels: list[str], found: dict[str, np.ndarray], n_chains: int) -> list[Note]:
     """What diagnostics say against the draws."""
     notes, r_hat = [], found["r_hat"]
-    if n_chains == 1:
-        notes.append(Note(
-            "one_chain", "There is one chain, and R-hat compares several: whether it has mixed is unknown; draw "
-            "n_chains=4 from starts that are apart.",
-        ))  # fmt: skip
-    if labels and np.isnan(found["ess_bulk"]).all():
-        notes.append(Note("few_draws", "Fewer than 4 draws of each chain tell nothing of their precision; draw more."))
     ess = np.fmin(found["ess_bulk"], found["ess_tail"])
     if np.any(high := r_hat > R_HAT):
         worst = int(np.nanargmax(r_hat))

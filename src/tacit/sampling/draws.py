@@ -12,6 +12,7 @@ import numpy as np
 
 from ..checks import check_number
 from ..engine.coordinates import Coordinates
+from ..notes import Note
 from .chains import Chains
 
 __all__ = ["Interval", "PosteriorSample", "variables", "with_params"]
@@ -88,6 +89,7 @@ class PosteriorSample:
     ) -> None:
         self.estimator, self.chains, self.n_switched = estimator, chains, n_switched
         self._view, self._vectors = view, vectors
+        self._diagnosed: tuple[Note, ...] | None = None
 
     def __repr__(self) -> str:
         chains, draws = self._vectors.shape[:2]
@@ -98,8 +100,14 @@ class PosteriorSample:
 
     @property
     def notes(self) -> tuple:
-        """How draws were made, and what speaks against trusting them."""
-        return self.chains.notes
+        """How draws were made, and what speaks against trusting them; of R-hat and effective sample sizes by ArviZ, if installed."""
+        if self._diagnosed is None:
+            try:
+                told = self.chains.warnings()
+            except ImportError:  # draws can be had without it
+                return self.chains.notes
+            self._diagnosed = tuple(note for note in told if note not in self.chains.notes)
+        return (*self.chains.notes, *self._diagnosed)
 
     def summary(self, names: Any = None, **how: Any) -> Any:
         """A table of the parameters with intervals and diagnostics; see `Chains.summary`."""

@@ -46,18 +46,18 @@ class Estimate:
     def __str__(self) -> str:
         return f"{self.value} ± {self.standard_error} ({self.n} draws)"
 
-    def interval(self, probability: float = 0.95) -> tuple[Any, Any]:
+    def interval(self, level: float = 0.95) -> tuple[Any, Any]:
         """The interval of Student's t about the average, with ESS − 1 degrees of freedom.
 
         Parameters
         ----------
-        probability : float
+        level : float
         """
         from scipy.special import stdtrit
 
-        if not 0 < probability < 1:
-            raise ValueError(f"probability={probability!r} must be between 0 and 1.")
-        half = stdtrit(np.maximum(self.ess - 1.0, 1.0), 0.5 + 0.5 * probability) * self.standard_error
+        if not 0 < level < 1:
+            raise ValueError(f"level={level!r} must be between 0 and 1.")
+        half = stdtrit(np.maximum(self.ess - 1.0, 1.0), 0.5 + 0.5 * level) * self.standard_error
         return self.value - half, self.value + half
 
 
