@@ -76,7 +76,7 @@ class Fitting:
             network = built(estimator)
             model = None
             if estimator.init == "linear" or automatic:
-                model = linear_model(features_of(network, network.code(rows)), asked, self.seed)
+                model = linear_model(features_of(network, network.code(rows), self.seed), asked, self.seed)
             if automatic and model is not None and model.n_components_ > 1:
                 estimator.n_components_ = model.n_components_
                 network = built(estimator)
