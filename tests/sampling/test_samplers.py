@@ -253,6 +253,13 @@ def test_what_does_not_fit(run, message):
         run()
 
 
+def test_what_is_no_start_and_no_seed():
+    with pytest.raises(TypeError, match="start='a' is no array of numbers"):
+        metropolis(lambda x: 0.0, "a")
+    with pytest.raises(ValueError, match="random_state='x' is no seed; use a whole number of at least 0"):
+        metropolis(lambda x: 0.0, [0.0], random_state="x")
+
+
 def test_what_is_no_density():
     with pytest.raises(TypeError, match="log_density=3 is no density"):
         metropolis(3, [0.0])

@@ -219,10 +219,10 @@ def _deviation(values: np.ndarray) -> np.ndarray:
 
 def diagnostics(values: np.ndarray) -> dict[str, np.ndarray]:
     """MCSE, effective sample sizes and R-hat of draws (chain, draw, quantity), by ArviZ; NaN where there are too few draws."""
-    arviz = require_arviz()
-    data, unknown = arviz.convert_to_dataset({"q": values}), np.full(values.shape[2], np.nan)
+    arviz, unknown = require_arviz(), np.full(values.shape[2], np.nan)
     if values.shape[1] < FEWEST:
         return dict.fromkeys(("mcse", "ess_bulk", "ess_tail", "r_hat"), unknown)
+    data = arviz.convert_to_dataset({"q": values})
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # constant draws are told by a note
         found = {
