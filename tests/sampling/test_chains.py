@@ -137,7 +137,9 @@ def test_the_summary_is_arviz_s_and_warnings_are_notes():
 
 
 def test_what_one_chain_and_few_draws_cannot_tell(caplog):
-    chains = Chains({"x": np.random.default_rng(0).normal(size=(1, 500))}, notes=(Note("compiled", "It was compiled."),))
+    chains = Chains(
+        {"x": np.random.default_rng(0).normal(size=(1, 500))}, notes=(Note("compiled", "It was compiled."),)
+    )
     assert np.isnan(chains.summary()["r_hat"]["x"])
     assert [note.code for note in chains.warnings()] == ["one_chain"]  # how draws were made is nothing against them
     assert [note.code for note in chains.notes] == ["compiled"]
@@ -151,7 +153,11 @@ def test_what_one_chain_and_few_draws_cannot_tell(caplog):
 def test_notes_of_a_posterior_tell_what_r_hat_says():
     apart = np.random.default_rng(0).normal(size=(4, 500)) + np.array([[0.0], [0.0], [5.0], [5.0]])
     chains = Chains({"x": apart}, notes=(Note("weak_prior", "It is weak."),))
-    assert [note.code for note in PosteriorSample(None, chains, None, apart[..., None]).notes] == ["weak_prior", "r_hat", "ess"]
+    assert [note.code for note in PosteriorSample(None, chains, None, apart[..., None]).notes] == [
+        "weak_prior",
+        "r_hat",
+        "ess",
+    ]
 
 
 def test_warm_up_is_told_apart_and_chains_become_arviz_data():

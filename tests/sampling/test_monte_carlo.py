@@ -233,7 +233,9 @@ def test_representations_are_a_line():
     weighted = importance_sample(st.norm(), st.norm(0, 2), 500, random_state=0)
     assert repr(weighted).startswith(f"ImportanceSample(500 draws of 1 columns, ess={weighted.ess:.4g}, k_hat=")
     kept = rejection_sample(st.norm(), st.norm(0, 2), 500, log_bound=math.log(2.0), random_state=0)
-    assert repr(kept) == f"RejectionSample(500 draws of 1 columns, acceptance_rate={kept.acceptance_rate:.3g}, notes=[])"
+    assert (
+        repr(kept) == f"RejectionSample(500 draws of 1 columns, acceptance_rate={kept.acceptance_rate:.3g}, notes=[])"
+    )
 
 
 def test_what_is_no_function():

@@ -236,11 +236,14 @@ def test_levels_are_no_direction_without_noise():
         return np.array(list("abcd"))[np.digitize(x + 0.4 * rng.normal(size=300), [-0.8, 0.0, 0.8])]
 
     measured = np.column_stack([z, z.sum(axis=1)]) + 0.4 * rng.normal(size=(300, 3))
-    table = pandas.DataFrame(measured, columns=list("xyu")).assign(c=cut(z[:, 0]), d=cut(z[:, 1]), e=cut(z[:, 0] - z[:, 1]))
+    table = pandas.DataFrame(measured, columns=list("xyu")).assign(
+        c=cut(z[:, 0]), d=cut(z[:, 1]), e=cut(z[:, 0] - z[:, 1])
+    )
     gone = rng.random(table.shape) < 0.15
     model = VariationalAutoencoder(random_state=0).fit(table.mask(gone))
     assert model.n_components_ <= 4  # of 2 factors, and 15 features
-    assert model.training_.held_out[0] > -12.0  # where training starts: about 1.4 for a measurement and for a column of levels
+    # Where training starts: about 1.4 for a measurement and for a column of levels.
+    assert model.training_.held_out[0] > -12.0
     filled = model.impute(table.mask(gone))
     for j, name in enumerate("xyu"):
         lost = gone[:, j]

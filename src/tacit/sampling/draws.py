@@ -100,7 +100,7 @@ class PosteriorSample:
 
     @property
     def notes(self) -> tuple:
-        """How draws were made, and what speaks against trusting them; of R-hat and effective sample sizes by ArviZ, if installed."""
+        """How draws were made, and what speaks against trusting them; R-hat and effective sizes too if ArviZ is installed."""
         if self._diagnosed is None:
             try:
                 told = self.chains.warnings()
