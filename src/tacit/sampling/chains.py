@@ -242,7 +242,7 @@ def _unmixed(labels: list[str], found: dict[str, np.ndarray], n_chains: int) -> 
     if np.any(high := r_hat > R_HAT):
         worst = int(np.nanargmax(r_hat))
         notes.append(Note(
-            "r_hat", "R-hat of {n} of {of} quantities exceeds {bound} (at most {value:.3g}, {name}): chains have not "
+            "r_hat", "R-hat of {n} of {of} quantities exceeds {bound} (at most {value:.4g}, {name}): chains have not "
             "mixed; draw more, "
             "reparametrise, or look for separate modes.",
             n=int(high.sum()), of=len(labels), bound=R_HAT, value=float(r_hat[worst]), name=labels[worst],

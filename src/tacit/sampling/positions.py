@@ -77,8 +77,10 @@ def seeds(random_state: Any, n: int) -> list[np.random.Generator]:
         sequence = np.random.SeedSequence(int(random_state.integers(2**63)))
     elif isinstance(random_state, np.random.RandomState):
         sequence = np.random.SeedSequence(int(random_state.randint(2**31)))
-    elif random_state is None or (isinstance(random_state, numbers.Integral) and random_state >= 0):
-        sequence = np.random.SeedSequence(random_state)
+    elif random_state is None:
+        sequence = np.random.SeedSequence()
+    elif isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
+        sequence = np.random.SeedSequence(int(random_state))
     else:
         raise ValueError(
             f"random_state={random_state!r} is no seed; use a whole number of at least 0, a Generator or None."
