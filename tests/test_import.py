@@ -73,5 +73,19 @@ def test_every_module_exports_what_it_promises():
     assert run.returncode == 0, run.stderr
 
 
+def test_packages_that_load_lazily_have_no_module_of_a_public_name():
+    # Importing the module would put it in the place of what is public.
+    code = "import pkgutil, tacit, importlib\n" + (
+        "for m in pkgutil.iter_modules(tacit.__path__, 'tacit.'):\n"
+        "    if not m.ispkg: continue\n"
+        "    package = importlib.import_module(m.name)\n"
+        "    if '__getattr__' not in vars(package): continue\n"
+        "    modules = {each.name for each in pkgutil.iter_modules(package.__path__)}\n"
+        "    assert not modules & set(package.__all__), (m.name, modules & set(package.__all__))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
 def test_version_is_that_of_the_installed_package():
     assert tacit.__version__ == version("tacit")

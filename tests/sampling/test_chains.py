@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tacit.engine import ProgressBar
-from tacit.sampling import Chains, SamplingProgress, gibbs, gibbs_ising, hamiltonian, metropolis
+from tacit.notes import Note
+from tacit.sampling import Chains, PosteriorSample, SamplingProgress, gibbs, gibbs_ising, hamiltonian, metropolis
 from tacit.sampling.running import split_r_hat
 
 
@@ -133,6 +134,30 @@ def test_the_summary_is_arviz_s_and_warnings_are_notes():
     assert (told["r_hat"]["n"], told["r_hat"]["of"]) == (1, 3)
     assert chains.warnings("s") == ()
     assert table.attrs["notes"] == chains.warnings()
+
+
+def test_what_one_chain_and_few_draws_cannot_tell(caplog):
+    chains = Chains(
+        {"x": np.random.default_rng(0).normal(size=(1, 500))}, notes=(Note("compiled", "It was compiled."),)
+    )
+    assert np.isnan(chains.summary()["r_hat"]["x"])
+    assert [note.code for note in chains.warnings()] == ["one_chain"]  # how draws were made is nothing against them
+    assert [note.code for note in chains.notes] == ["compiled"]
+    single = Chains({"x": np.ones((4, 1))})
+    assert np.isnan(single.summary().loc["x", ["ess_bulk", "r_hat"]].astype(float)).all()
+    assert [note.code for note in single.warnings()] == ["few_draws"]
+    assert np.isnan(Chains({"x": np.ones((1, 1))}).summary()["sd"]["x"])
+    assert not caplog.records
+
+
+def test_notes_of_a_posterior_tell_what_r_hat_says():
+    apart = np.random.default_rng(0).normal(size=(4, 500)) + np.array([[0.0], [0.0], [5.0], [5.0]])
+    chains = Chains({"x": apart}, notes=(Note("weak_prior", "It is weak."),))
+    assert [note.code for note in PosteriorSample(None, chains, None, apart[..., None]).notes] == [
+        "weak_prior",
+        "r_hat",
+        "ess",
+    ]
 
 
 def test_warm_up_is_told_apart_and_chains_become_arviz_data():

@@ -188,7 +188,7 @@ def test_points_cover_every_slice_and_go_through_quantiles():
         (lambda: expectation(lambda x: x, st.norm()), "n=None, but draws are still to be made"),
         (lambda: expectation(lambda x: np.where(x > 0, x, np.inf), np.array([0.0, 1.0])), "f returned inf for 1 of 2 draws"),
         (lambda: expectation(lambda x: x, np.array([1.0])), "draws has 1 rows"),
-        (lambda: expectation(lambda x: x, [1.0, 2.0]).interval(2), "probability=2 must be between 0 and 1"),
+        (lambda: expectation(lambda x: x, [1.0, 2.0]).interval(2), "level=2 must be between 0 and 1"),
         (lambda: importance_sample(lambda x: -np.inf, st.norm(), 100), "log_density is -inf at all 100 proposals"),
         (lambda: importance_sample(lambda x: np.nan, st.norm(), 100), "log_density is nan at 100 of 100 proposals"),
         (lambda: importance_sample(st.norm(), (lambda n, rng: np.zeros((n, 2, 2)), lambda X: X), 100),
@@ -217,3 +217,27 @@ def test_correlated_columns_and_distributions_without_quantiles_are_refused():
         latin_hypercube(5, st.multivariate_normal([0, 0]))
     with pytest.raises(TypeError, match="cannot propose points"):
         importance_sample(st.norm(), 3, 100)
+
+
+def test_a_constant_function_is_no_certainty_and_a_rare_event_is_an_evidence():
+    never = expectation(lambda x: x > 9, st.norm(), 1000, random_state=0)
+    (note,) = never.notes
+    assert (note.code, note.values["flat"], note.values["bound"]) == ("constant", 1, 0.003)
+    assert expectation(lambda x: x > 0, st.norm(), 1000, random_state=0).notes == ()
+    tail = importance_sample(lambda x: st.norm.logpdf(x[0]) if x[0] > 4 else -np.inf, st.norm(4), 4000, random_state=0)
+    assert tail.log_evidence_error < 0.05
+    assert abs(tail.log_evidence - st.norm.logsf(4)) < 4 * tail.log_evidence_error
+
+
+def test_representations_are_a_line():
+    weighted = importance_sample(st.norm(), st.norm(0, 2), 500, random_state=0)
+    assert repr(weighted).startswith(f"ImportanceSample(500 draws of 1 columns, ess={weighted.ess:.4g}, k_hat=")
+    kept = rejection_sample(st.norm(), st.norm(0, 2), 500, log_bound=math.log(2.0), random_state=0)
+    assert (
+        repr(kept) == f"RejectionSample(500 draws of 1 columns, acceptance_rate={kept.acceptance_rate:.3g}, notes=[])"
+    )
+
+
+def test_what_is_no_function():
+    with pytest.raises(TypeError, match="f='mean' is no function"):
+        expectation("mean", st.norm(), 100)

@@ -253,6 +253,23 @@ def test_what_does_not_fit(run, message):
         run()
 
 
+def test_a_gradient_of_the_wrong_sign_is_told():
+    short = {"n_draws": 20, "n_warmup": 20, "n_chains": 1, "random_state": 0}
+    codes = [
+        {note.code for note in hamiltonian(lambda x: -0.5 * (x**2).sum(), [1.0, -2.0], gradient=slope, **short).notes}
+        for slope in (lambda x: x, lambda x: -x)
+    ]
+    assert "gradient_differs" in codes[0]
+    assert "gradient_differs" not in codes[1]
+
+
+def test_what_is_no_start_and_no_seed():
+    with pytest.raises(TypeError, match="start='a' is no array of numbers"):
+        metropolis(lambda x: 0.0, "a")
+    with pytest.raises(ValueError, match="random_state='x' is no seed; use a whole number of at least 0"):
+        metropolis(lambda x: 0.0, [0.0], random_state="x")
+
+
 def test_what_is_no_density():
     with pytest.raises(TypeError, match="log_density=3 is no density"):
         metropolis(3, [0.0])

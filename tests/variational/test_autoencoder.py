@@ -227,6 +227,32 @@ def test_missing_cells_of_mixed_tables(learned):
     assert drawn[0].notna().all(axis=None)
 
 
+def test_levels_are_no_direction_without_noise():
+    """The features of a column of levels add up to a constant, for which neither start nor length of z may take a component."""
+    rng = np.random.default_rng(5)
+    z = rng.normal(size=(300, 2))
+
+    def cut(x):
+        return np.array(list("abcd"))[np.digitize(x + 0.4 * rng.normal(size=300), [-0.8, 0.0, 0.8])]
+
+    measured = np.column_stack([z, z.sum(axis=1)]) + 0.4 * rng.normal(size=(300, 3))
+    table = pandas.DataFrame(measured, columns=list("xyu")).assign(
+        c=cut(z[:, 0]), d=cut(z[:, 1]), e=cut(z[:, 0] - z[:, 1])
+    )
+    gone = rng.random(table.shape) < 0.15
+    model = VariationalAutoencoder(random_state=0).fit(table.mask(gone))
+    assert model.n_components_ <= 4  # of 2 factors, and 15 features
+    # Where training starts: about 1.4 for a measurement and for a column of levels.
+    assert model.training_.held_out[0] > -12.0
+    filled = model.impute(table.mask(gone))
+    for j, name in enumerate("xyu"):
+        lost = gone[:, j]
+        assert ((filled[name] - table[name])[lost] ** 2).mean() < 0.5 * table[name].var()
+    for j, name in enumerate("cde", 3):
+        lost = gone[:, j]
+        assert (filled[name] == table[name])[lost].mean() > 0.45  # four levels
+
+
 def test_rows_drawn_are_like_those_learned(learned):
     table, _, model = learned
     drawn = model.sample(2000, random_state=0)

@@ -72,3 +72,19 @@ def test_faults_are_told():
         variational_posterior(GaussianMixture(component_prior=WISHART).fit(X), X, kind="full")
     with pytest.raises(TypeError, match=r"sample_posterior takes estimators .* but got int"):
         variational_posterior(3, X)
+
+
+def test_faults_of_a_logistic_regression_are_told():
+    from tacit.linear_model import LogisticRegression
+
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.array(["a", "b"])[(X[:, 0] > 0).astype(int)]
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match="n_draws=5 is not a whole number of at least 10"):
+        variational_posterior(model, X, y, n_draws=5)
+    with pytest.raises(ValueError, match=r"y holds the classes \['c'\], but the fit saw \['a', 'b'\]"):
+        variational_posterior(model, X, ["c"] * 30)
+    found = variational_posterior(model, X, y, n_draws=20, random_state=0)
+    assert repr(found) == "VariationalPosterior(LogisticRegression, 4 chains of 5 draws)"
+    with pytest.raises(TypeError, match=r"LogisticRegression tells of targets and draws no rows; use interval\("):
+        found.predictive(3)

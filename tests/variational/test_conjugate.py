@@ -97,14 +97,16 @@ def test_intervals_of_a_mean_hold_from_twenty_rows_up():
         (lambda: variational_gaussian([[1.0]]), r"x has shape \(1, 1\); give one column"),
         (lambda: variational_gaussian([1.0, np.inf]), "x holds inf; values must be finite"),
         (
-            lambda: variational_gaussian([1.0], precision_prior=(0, 1)),
+            lambda: variational_gaussian([1.0, 2.0], precision_prior=(0, 1)),
             r"precision_prior=\(0, 1\) must be the shape and the rate",
         ),
+        (lambda: variational_gaussian([3.5, 3.5]), "x holds no value but 3.5, .* give mean_prior="),
         (lambda: variational_gaussian([1.0], mean_prior=(0.0, -1.0)), "mean_prior has the standard deviation -1"),
         (lambda: variational_regression([[1.0], [2.0]], [1.0]), r"y has shape \(1,\), but X has 2 rows"),
         (lambda: variational_regression([[1.0], [np.nan]], [1.0, 2.0]), "X has missing values; fill them in"),
         (lambda: variational_regression([[1.0]], [np.nan]), "y has no observed value"),
-        (lambda: variational_probit([[1.0]], [2]), "y holds .*2.*; classes must be 0 and 1"),
+        (lambda: variational_probit([[1.0]], [2]), "y holds 2; classes must be 0 and 1"),
+        (lambda: variational_probit([[1.0], [2.0]], ["a", "b"]), "y holds 'a'; classes must be 0 and 1"),
         (
             lambda: variational_probit([[1.0]], [1]).predict([[1.0, 2.0]]),
             "X has 2 columns, but there are 1 coefficients",

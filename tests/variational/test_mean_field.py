@@ -93,6 +93,12 @@ def test_a_belief_network_and_an_ising_model_are_taken_as_they_are_fitted():
 
 
 def test_faults_are_told():
+    with pytest.raises(
+        TypeError, match=r"network=BeliefNetwork\(\) has no tables; fit it, or make it by BeliefNetwork"
+    ):
+        mean_field(BeliefNetwork())
+    with pytest.raises(TypeError, match=r"given=\[1\] is not a dictionary of variables and their states"):
+        mean_field(BeliefNetwork(), [1])
     with pytest.raises(TypeError, match=r"mean_field takes a BeliefNetwork, .* but got list"):
         mean_field([1])
     graph = FactorGraph([Potential("ab", [[1, 0], [0, 1]])])

@@ -301,7 +301,7 @@ class LogisticRegression(LinearClassifier):
         source, found = self._open_classes(X, y, sample_weight)
         if not np.array_equal(found, classes):
             raise ValueError(
-                f"y holds the classes {list(found)}, but the fit saw {list(classes)}; give the rows of the fit."
+                f"y holds the classes {found.tolist()}, but the fit saw {classes.tolist()}; give the rows of the fit."
             )
         learner = self._learner(source)
         model = LogisticModel(learner.n_scores, learner.ridge, learner.lasso, learner.intercept, learner.class_weight)

@@ -219,10 +219,10 @@ def _deviation(values: np.ndarray) -> np.ndarray:
 
 def diagnostics(values: np.ndarray) -> dict[str, np.ndarray]:
     """MCSE, effective sample sizes and R-hat of draws (chain, draw, quantity), by ArviZ; NaN where there are too few draws."""
-    arviz = require_arviz()
-    data, unknown = arviz.convert_to_dataset({"q": values}), np.full(values.shape[2], np.nan)
+    arviz, unknown = require_arviz(), np.full(values.shape[2], np.nan)
     if values.shape[1] < FEWEST:
         return dict.fromkeys(("mcse", "ess_bulk", "ess_tail", "r_hat"), unknown)
+    data = arviz.convert_to_dataset({"q": values})
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # constant draws are told by a note
         found = {
@@ -242,7 +242,7 @@ def _unmixed(labels: list[str], found: dict[str, np.ndarray], n_chains: int) -> 
     if np.any(high := r_hat > R_HAT):
         worst = int(np.nanargmax(r_hat))
         notes.append(Note(
-            "r_hat", "R-hat of {n} of {of} quantities exceeds {bound} (at most {value:.3g}, {name}): chains have not "
+            "r_hat", "R-hat of {n} of {of} quantities exceeds {bound} (at most {value:.4g}, {name}): chains have not "
             "mixed; draw more, "
             "reparametrise, or look for separate modes.",
             n=int(high.sum()), of=len(labels), bound=R_HAT, value=float(r_hat[worst]), name=labels[worst],

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..checks import check_number
 from ..engine.coordinates import Coordinates
+from ..engine.model import Model
 from ..notes import Note
 from .chains import Chains
 
@@ -93,14 +94,14 @@ class PosteriorSample:
 
     def __repr__(self) -> str:
         chains, draws = self._vectors.shape[:2]
-        return f"PosteriorSample({type(self.estimator).__name__}, {chains} chains of {draws} draws)"
+        return f"{type(self).__name__}({type(self.estimator).__name__}, {chains} chains of {draws} draws)"
 
     def __len__(self) -> int:
         return int(np.prod(self._vectors.shape[:2]))
 
     @property
     def notes(self) -> tuple:
-        """How draws were made, and what speaks against trusting them; of R-hat and effective sample sizes by ArviZ, if installed."""
+        """How draws were made, and what speaks against trusting them; R-hat and effective sizes too if ArviZ is installed."""
         if self._diagnosed is None:
             try:
                 told = self.chains.warnings()
@@ -195,6 +196,9 @@ class PosteriorSample:
         check_number("n_rows", n_rows, numbers.Integral, 1)
         rng = np.random.default_rng(random_state)
         vectors, model = self._vectors.reshape(len(self), -1), self.estimator._model()
+        if type(model).sample is Model.sample:
+            name = type(self.estimator).__name__
+            raise TypeError(f"{name} tells of targets and draws no rows; use interval(lambda m: m.predict_proba(X)).")
         places = self._places(n) if n <= len(self) else rng.integers(len(self), size=n)
         rows = [model.sample(self._view.bound(vectors[at]), n_rows, rng)[0] for at in places]
         return np.array([each[rng.permutation(n_rows)] for each in rows] if not self._ordered else rows)

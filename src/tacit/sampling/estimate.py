@@ -167,8 +167,9 @@ def constant(spread: np.ndarray, n: int) -> tuple[Note, ...]:
     if not np.any(flat := np.asarray(spread) == 0):
         return ()
     return (Note(
-        "constant", "{flat} of {of} values of f are the same at all {n} draws, so that the standard error of 0 tells nothing: the "
-        "probability of an event that none of them met may be as large as {bound:.2g}; draw more, or where the event happens.",
+        "constant", "{flat} of {of} values of f are the same at all {n} draws, so that the standard error of 0 tells nothing: "
+        "the probability of an event that none of them met may be as large as {bound:.2g}; draw more, or where the event "
+        "happens.",
         flat=int(flat.sum()), of=flat.size, n=n, bound=3.0 / n,
     ),)  # fmt: skip
 

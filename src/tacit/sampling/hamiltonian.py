@@ -95,6 +95,8 @@ def hamiltonian(
     density = Density(log_density, position, vectors)
     values = opened(density, vectors)
     slope = Slope(density, gradient)
+    if gradient is not None:
+        slope.check(vectors[0])
     sampler = _NoUTurn(slope, window_plan(n_warmup), metric, float(target_acceptance), max_depth)
     states = [sampler.begin(i, vector, value) for i, (vector, value) in enumerate(zip(vectors, values))]
     return run_chains(sampler, states, streams, run)
@@ -112,6 +114,7 @@ class Slope:
     def __init__(self, density: Density, gradient: Callable | None):
         self.density, self.gradient, self.compiled, self.note = density, gradient, None, density.note
         value, position = density, density.position
+        self.doubt: Note | None = None
         if hasattr(density.given, "value_and_gradient"):
             self.python, self.note = self._told, Note("gradient_told", "The object tells values and gradients.")
         elif gradient is not None:
@@ -135,6 +138,20 @@ class Slope:
         x = x.view()
         x.flags.writeable = False
         return self.python(x, out)
+
+    def check(self, x: np.ndarray) -> None:
+        """Compare the gradient with differences of the density along one direction; a note where they are far apart."""
+        g, way = np.empty(len(x)), np.random.default_rng(0).standard_normal(len(x))
+        way *= 1e-4 * (1.0 + np.abs(x))
+        with np.errstate(all="ignore"):
+            value, ahead, behind = self(x, g), self.density(x + way), self.density(x - way)
+            told, found = float(g @ way), 0.5 * (ahead - behind)
+        if abs(told - found) > 0.1 * (abs(told) + abs(found)) + 1e-7 + 1e-12 * abs(value):
+            self.doubt = Note(
+                "gradient_differs", "The gradient is not that of the density where chain 0 starts: a small step changes the "
+                "density by {found:.4g}, but by {told:.4g} according to the gradient; draws are right, but may be very slow.",
+                told=told, found=found,
+            )  # fmt: skip
 
     def _compile(self, make: Callable, of: tuple) -> None:
         if self.density.compiled is None:
@@ -240,6 +257,7 @@ class _NoUTurn(Sampler):
 
     def notes(self, states: list[dict], statistics: dict[str, np.ndarray]) -> list[Note]:
         notes, diverging = [self.slope.note], int(statistics["diverging"].sum())
+        notes += [] if self.slope.doubt is None else [self.slope.doubt]
         if diverging:
             notes.append(Note(
                 "divergent", "{n} of {of} trajectories diverged: the density bends faster than the step size follows, "

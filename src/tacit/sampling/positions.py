@@ -77,10 +77,14 @@ def seeds(random_state: Any, n: int) -> list[np.random.Generator]:
         sequence = np.random.SeedSequence(int(random_state.integers(2**63)))
     elif isinstance(random_state, np.random.RandomState):
         sequence = np.random.SeedSequence(int(random_state.randint(2**31)))
-    elif random_state is None or isinstance(random_state, numbers.Integral) and random_state >= 0:
-        sequence = np.random.SeedSequence(random_state)
+    elif random_state is None:
+        sequence = np.random.SeedSequence()
+    elif isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
+        sequence = np.random.SeedSequence(int(random_state))
     else:
-        raise ValueError(f"random_state={random_state!r} is no seed; use a whole number of at least 0, a Generator or None.")
+        raise ValueError(
+            f"random_state={random_state!r} is no seed; use a whole number of at least 0, a Generator or None."
+        )
     return [np.random.Generator(np.random.PCG64(child)) for child in sequence.spawn(n)]
 
 
@@ -96,7 +100,9 @@ def starts(start: Any, n_chains: int, streams: list[np.random.Generator]) -> tup
         try:
             array = np.asarray(start, dtype=np.float64)
         except (TypeError, ValueError):
-            raise TypeError(f"start={start!r} is no array of numbers; give a vector, or a row for each chain.") from None
+            raise TypeError(
+                f"start={start!r} is no array of numbers; give a vector, or a row for each chain."
+            ) from None
         if array.ndim > 2:
             raise ValueError(f"start has shape {array.shape}; give one vector, or a row for each chain.")
         given = list(array) if array.ndim == 2 else [np.atleast_1d(array)] * n_chains

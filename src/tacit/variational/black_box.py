@@ -110,6 +110,7 @@ def variational_posterior(
     """
     checked(estimator, n_draws=n_draws, prior=prior)
     check_choice("kind", kind, ("full_rank", "mean_field"))
+    check_number("n_draws", n_draws, numbers.Integral, 10)  # as importance sampling takes
     check_number("max_iter", max_iter, numbers.Integral, 1)
     if n_fixed is not None:
         check_number("n_fixed", n_fixed, numbers.Integral, 2)

@@ -45,7 +45,7 @@ class VariationalAutoencoder(RowAnswers):
     ----------
     n_components : int or "auto", default="auto"
         Length of z; "auto" takes as many as :class:`tacit.factor.ProbabilisticPCA` chooses for the linear model that training
-        starts from.
+        starts from: by hidden cells, or by parallel analysis where columns have levels.
     encoder_widths, decoder_widths : tuple of int or "auto", default="auto"
         Widths of hidden layers, beside which linear maps run; () has none. "auto" goes by the number of rows: none below 60,
         one of 32 below 1,000, two of 64 below 10,000, of 128 below 100,000 and of 256 beyond.

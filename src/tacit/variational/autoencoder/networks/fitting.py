@@ -16,6 +16,7 @@ from ..calibration import normal_scores, widened
 from ..record import Training
 from ..settings import SMALL, draws
 from . import torch
+from .levels import LevelHead
 from .network import Network, frames_of, head_of, heads_of
 from .rows import Rows, open_rows
 from .start import begin_linear, begin_random, features_of, linear_model
@@ -76,7 +77,9 @@ class Fitting:
             network = built(estimator)
             model = None
             if estimator.init == "linear" or automatic:
-                model = linear_model(features_of(network, network.code(rows)), asked, self.seed)
+                # A hidden feature of a level is told by those of the other levels, so that hidden cells ask for all components.
+                how = "parallel" if automatic and any(isinstance(head, LevelHead) for head in network.heads) else asked
+                model = linear_model(features_of(network, network.code(rows), self.seed), how, self.seed)
             if automatic and model is not None and model.n_components_ > 1:
                 estimator.n_components_ = model.n_components_
                 network = built(estimator)

@@ -10,19 +10,26 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ....factor import ProbabilisticPCA
 from . import torch
+from .levels import LevelHead
 from .network import Network
 
 __all__ = ["begin_linear", "begin_random", "features_of"]
 
 
-def features_of(network: Network, x: np.ndarray) -> np.ndarray:
-    """The encoder's features of coded rows, NaN where missing."""
-    seen = ~np.isnan(x)
+def features_of(network: Network, x: np.ndarray, seed: int) -> np.ndarray:
+    """The encoder's features of coded rows, NaN where missing, with noise of their own where they are of levels.
+
+    The features of a column of levels add up to the same in every row. A linear model would take that for a direction without
+    noise, and explain the rest by as many components as there are features.
+    """
+    seen, rng = ~np.isnan(x), np.random.default_rng(seed)
     cells = torch.as_tensor(np.where(seen, x, network.blanks().numpy()), dtype=torch.float32)
     known, found = torch.as_tensor(seen), []
     with torch.no_grad():
         for head, part in zip(network.heads, network.slices):
             own = head.features(cells[:, part]).double().numpy()
+            if isinstance(head, LevelHead):
+                own = (own + rng.standard_normal(own.shape)) / np.sqrt(2.0)
             found.append(np.where(head.seen_features(known[:, part]).numpy(), own, np.nan))
     return np.hstack(found)
 
