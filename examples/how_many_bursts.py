@@ -18,8 +18,9 @@ import pandas as pd
 from tacit.assess import bootstrap, likelihood_ratio
 from tacit.mixture import GaussianMixture
 
-if len(sys.argv) > 1:
-    path = Path(sys.argv[1])
+given = [argument for argument in sys.argv[1:] if argument.endswith(".csv")]
+if given:
+    path = Path(given[0])
 elif "TACIT_DATA" in os.environ:
     path = Path(os.environ["TACIT_DATA"]) / "faithful" / "faithful.csv"
 else:

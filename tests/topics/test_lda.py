@@ -202,7 +202,7 @@ def test_the_number_of_topics_is_chosen_by_completion():
     assert choice.simplest in (4,)
     assert choice.perplexity.shape == (4, 3)
     assert choice.table["n_topics"] == [1, 2, 4, 12]
-    with pytest.raises(ValueError, match="n_folds=400 must be from 2 to the 300 documents"):
+    with pytest.raises(ValueError, match="n_folds=400 exceeds the 300 documents; use at most 300"):
         choose_topics(LatentDirichletAllocation(), X, [2], n_folds=400)
     with pytest.raises(ValueError, match="n_topics names no number of topics"):
         choose_topics(LatentDirichletAllocation(), X, [])
